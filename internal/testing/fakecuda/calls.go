@@ -18,6 +18,14 @@ package fakecuda
 // 	long long (*f)(void) = symbol(library, "fakeLive");
 // 	return f ? f() : -1;
 // }
+// struct range;
+// extern int fakecudaLoad(char *);
+// extern int fakecudaRun(char *, long long, long long, long long, unsigned long long *, long long, struct range *, long long);
+// static int interpret(const char *library) {
+// 	void (*f)(void *, void *) = symbol(library, "fakeInterpret");
+// 	if (f) f(fakecudaLoad, fakecudaRun);
+// 	return f != 0;
+// }
 // static void heal(const char *library) {
 // 	void (*f)(void) = symbol(library, "fakeHeal");
 // 	if (f) f();
@@ -30,6 +38,15 @@ import (
 )
 
 func library() *C.char { return C.CString(os.Getenv(driverVariable)) }
+
+// setInterpreter lets the driver run PTX.
+func setInterpreter() {
+	l := library()
+	defer C.free(unsafe.Pointer(l))
+	if C.interpret(l) == 0 {
+		panic("fakecuda: the driver can't interpret kernels")
+	}
+}
 
 // Calls returns the number of calls of a function of the fake driver, such as "cuLaunchKernel", or
 // of all functions for "".

@@ -18,10 +18,20 @@ const driverVariable = "CUDA_DRIVER_LIB"
 // Device reports whether the tests run on a GPU: whether MANNEQUIN_GPU is set.
 func Device() bool { return os.Getenv("MANNEQUIN_GPU") != "" }
 
+// PTX reports whether the fake driver runs the PTX that a GPU gets in place of the kernels' sources: whether FAKE_CUDA_PTX is
+// set.
+func PTX() bool { return !Device() && os.Getenv("FAKE_CUDA_PTX") != "" }
+
+// interpret lets the fake driver run PTX.
+var interpret = func() {}
+
 // Main runs a package's tests on the fake driver, or on a GPU if MANNEQUIN_GPU is set. A program
 // chooses its driver before its first line, so the tests run in a second process.
 func Main(m *testing.M) {
 	if Device() || os.Getenv(driverVariable) != "" {
+		if PTX() {
+			interpret()
+		}
 		os.Exit(m.Run())
 	}
 	code, err := run()

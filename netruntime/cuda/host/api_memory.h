@@ -85,6 +85,7 @@ static void add_copy(Stream* s, Side to, Side from, size_t bytes) {
       return illegal_address;
     }
     memmove(to.at, from.at, bytes);
+    device.memory.wrote(to.at, bytes, from.at);
     return success;
   });
 }
@@ -123,6 +124,7 @@ API int cuMemcpyHtoDAsync_v2(address to, const void* from, size_t bytes, void* s
       return illegal_address;
     }
     memcpy(at(to), staged.data(), staged.size());
+    device.memory.wrote(at(to), staged.size());
     return success;
   });
   return success;
@@ -181,6 +183,7 @@ static int fill(address to, Element value, size_t count, void* stream) {
       return illegal_address;
     }
     std::fill_n(static_cast<Element*>(at(to)), count, value);
+    device.memory.wrote(at(to), count * sizeof value);
     return success;
   });
   return success;

@@ -10,13 +10,23 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <memory>
+#include <vector>
 
 #pragma GCC visibility push(hidden)
 
 namespace host {
 
+// Range is an allocation. A byte of written is not 0 where something was written.
+struct Range {
+  unsigned long long begin, bytes;
+  unsigned char* written;
+};
+
 class Pages {
  public:
+  bool notes = false;  // what is written, from the next allocation on
+
   // take returns new memory filled with NaN, or null if there is none.
   void* take(size_t bytes) {
     const size_t page = sysconf(_SC_PAGESIZE);
@@ -30,7 +40,8 @@ class Pages {
     }
     char* const begin = first + inner - used;
     memset(begin, 0xff, used);
-    live_[reinterpret_cast<uintptr_t>(begin)] = {bytes, first, inner};
+    Extent& e = live_[reinterpret_cast<uintptr_t>(begin)] = {bytes, first, inner};
+    if (notes) e.written = std::make_unique<unsigned char[]>(bytes);
     total_ += bytes;
     return begin;
   }
@@ -69,6 +80,23 @@ class Pages {
     return offset <= it->second.bytes && bytes <= it->second.bytes - offset;
   }
 
+  // wrote notes that a range was written, or, from memory of the same kind, what of it.
+  void wrote(const void* p, size_t bytes, const void* from = nullptr) {
+    unsigned char* const to = written(p);
+    if (!to) return;
+    const unsigned char* const source = written(from);
+    if (source)
+      memmove(to, source, bytes);
+    else
+      memset(to, 1, bytes);
+  }
+
+  std::vector<Range> ranges() const {
+    std::vector<Range> all;
+    for (const auto& [begin, e] : live_) all.push_back({begin, e.bytes, e.written.get()});
+    return all;
+  }
+
   size_t total() const { return total_; }
   long long count() const { return live_.size(); }
 
@@ -77,7 +105,18 @@ class Pages {
     size_t bytes;
     char* first;  // page
     size_t inner;
+    std::unique_ptr<unsigned char[]> written;
   };
+
+  // written returns what is noted of an address, or null.
+  unsigned char* written(const void* p) const {
+    const uintptr_t at = reinterpret_cast<uintptr_t>(p);
+    auto it = live_.upper_bound(at);
+    if (it == live_.begin()) return nullptr;
+    --it;
+    return it->second.written && at - it->first < it->second.bytes ? &it->second.written[at - it->first] : nullptr;
+  }
+
   std::map<uintptr_t, Extent> live_;
   size_t total_ = 0;
 };

@@ -73,12 +73,13 @@ test: check
 	$(GO) test -vet=off -tags noasm ./netruntime/... ./internal/testing/authors ./offline/train
 	@$(MAKE) test-cuda test-simd128
 
-# Without a GPU: the kernels compiled for the processor, on a driver of our own.
+# Without a GPU: the kernels' PTX, interpreted, and the kernels compiled for the processor, on a driver of our own.
 # go does not look into their sources to see whether a result is stale: -count=1.
 test-cuda: setup
 	$(CUDA) && $(GO) build -tags cuda ./cmd/demo ./cmd/mannequin
 	sh scripts/cuda-kernels.sh --check
 	$(CUDA) && $(GO) vet -tags cuda ./netruntime/... ./internal/testing/fakecuda ./animsys ./cmd/mannequin/... && \
+	FAKE_CUDA_PTX=1 $(GO) test -count=1 -tags cuda -run 'Tiles|SkipBelow|Gating' ./netruntime/cuda && FAKE_CUDA_PTX=1 $(GO) test -count=1 -tags cuda -run 'CUDAAgainst|CUDABad' ./netruntime && \
 	$(GO) test -count=1 -race -tags cuda ./netruntime/cuda && $(GO) test -count=1 -race -tags cuda -run CUDA ./netruntime && $(GO) test -count=1 -tags cuda -run CUDA ./cmd/mannequin/internal/bench ./animsys
 	$(CUDA) && $(GO) tool staticcheck -tags cuda ./netruntime/... ./internal/testing/fakecuda
 

@@ -24,7 +24,6 @@ var interpreted struct {
 	module   *ptx.Module
 	memory   *ptx.Memory
 	launches uint64
-	faults   []error
 }
 
 func init() {
@@ -32,22 +31,6 @@ func init() {
 		interpreted.memory = ptx.NewMemory()
 		setInterpreter()
 	}
-}
-
-// Kernels returns the module that the fake driver interprets, or nil if it has loaded none.
-func Kernels() *ptx.Module {
-	interpreted.Lock()
-	defer interpreted.Unlock()
-	return interpreted.module
-}
-
-// Faults returns what kernels have done that is undefined on a GPU, and forgets it.
-func Faults() []error {
-	interpreted.Lock()
-	defer interpreted.Unlock()
-	faults := interpreted.faults
-	interpreted.faults = nil
-	return faults
 }
 
 //export fakecudaLoad
@@ -88,9 +71,8 @@ func fakecudaRun(kernel *C.char, blocks, threads, shared C.longlong, parameters 
 	return 0
 }
 
-// fault notes an error, and returns it for C.
+// fault tells of an error, and returns one for C.
 func fault(err error) C.int {
 	fmt.Fprintln(os.Stderr, "fake cuda:", err)
-	interpreted.faults = append(interpreted.faults, err)
 	return 1
 }

@@ -15,7 +15,7 @@ func writeFloats(w io.Writer, a []float32) error {
 		return nil
 	}
 	if littleEndian {
-		_, err := w.Write(unsafe.Slice((*byte)(unsafe.Pointer(&a[0])), 4*len(a)))
+		_, err := w.Write(bytesOf(a))
 		return err
 	}
 	return binary.Write(w, binary.LittleEndian, a)
@@ -27,7 +27,7 @@ func readFloats(r io.Reader, a []float32) error {
 	}
 	var err error
 	if littleEndian {
-		_, err = io.ReadFull(r, unsafe.Slice((*byte)(unsafe.Pointer(&a[0])), 4*len(a)))
+		_, err = io.ReadFull(r, bytesOf(a))
 	} else {
 		err = binary.Read(r, binary.LittleEndian, a)
 	}
@@ -35,4 +35,9 @@ func readFloats(r io.Reader, a []float32) error {
 		return errTruncated
 	}
 	return err
+}
+
+// bytesOf returns the memory of numbers.
+func bytesOf[T float32 | float64](a []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(a))), len(a)*int(unsafe.Sizeof(a[0])))
 }

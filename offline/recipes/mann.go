@@ -160,6 +160,9 @@ func (m *MANN) recipe() (string, error) {
 	if m.Shards > 0 {
 		parts = append(parts, fields{"shards": m.Shards})
 	}
+	if m.GradientsBF16 {
+		parts = append(parts, fields{"gradients_bf16": true})
+	}
 	return checkpointKey(parts...)
 }
 

@@ -17,24 +17,25 @@ import (
 	"mannequin/offline/train"
 )
 
-// RunOptions say how a training runs. They do not change the weights, except for Shards, and that Limit and
-// Patience may end the run earlier.
+// RunOptions say how a training runs. They do not change the weights, except for Shards and
+// GradientsBF16, and that Limit and Patience may end the run earlier.
 type RunOptions struct {
-	Threads    int           // workers; the result does not depend on it
-	Shards     int           // see train.Job
-	Ranks      train.Ranks   // see train.Job
-	Limit      time.Duration // see train.Job
-	Checkpoint string        // path
-	Curves     string        // path of the loss curves without extension; empty: none are written
-	Out        string        // path of the model file
-	BF16       bool          // the model file stores weights as bfloat16
-	Every      time.Duration // between checkpoints
-	Patience   int           // see train.Job
-	Resume     bool
-	Force      bool // overwrite a better model
-	Progress   func(train.Progress)
-	Log        *slog.Logger
-	Now        func() time.Time
+	Threads       int           // workers; the result does not depend on it
+	Shards        int           // see train.Job
+	GradientsBF16 bool          // see train.Job
+	Ranks         train.Ranks   // see train.Job
+	Limit         time.Duration // see train.Job
+	Checkpoint    string        // path
+	Curves        string        // path of the loss curves without extension; empty: none are written
+	Out           string        // path of the model file
+	BF16          bool          // the model file stores weights as bfloat16
+	Every         time.Duration // between checkpoints
+	Patience      int           // see train.Job
+	Resume        bool
+	Force         bool // overwrite a better model
+	Progress      func(train.Progress)
+	Log           *slog.Logger
+	Now           func() time.Time
 }
 
 // trained is the outcome of a training, from which a model file is made.
@@ -48,7 +49,7 @@ type trained struct {
 // file.
 func (r *RunOptions) run(ctx context.Context, job *train.Job, doubts []dataset.Warning, model func(trained) (*netruntime.Net, error)) (*train.Report, error) {
 	job.Patience, job.Limit, job.Checkpoint, job.Every, job.Resume = r.Patience, r.Limit, r.Checkpoint, r.Every, r.Resume
-	job.Shards, job.Ranks = r.Shards, r.Ranks
+	job.Shards, job.GradientsBF16, job.Ranks = r.Shards, r.GradientsBF16, r.Ranks
 	job.Curves, job.Progress, job.Log, job.Now = r.Curves, r.Progress, r.Log, r.Now
 	job.Warnings = train.NewWarnings(r.Log)
 	for _, d := range doubts {
@@ -113,18 +114,19 @@ type Training struct {
 
 // hyperparams end a checkpoint key.
 type hyperparams struct {
-	ClipNorm float64         `json:"clip_norm"`
-	Window   int             `json:"window"`
-	Batch    int             `json:"batch"`
-	Seed     uint64          `json:"seed"`
-	AdamW    train.AdamW     `json:"adamw"`
-	AdaDelta *train.AdaDelta `json:"adadelta,omitempty"`
-	Schedule train.Schedule  `json:"schedule"`
-	Shards   int             `json:"shards,omitempty"`
+	ClipNorm      float64         `json:"clip_norm"`
+	Window        int             `json:"window"`
+	Batch         int             `json:"batch"`
+	Seed          uint64          `json:"seed"`
+	AdamW         train.AdamW     `json:"adamw"`
+	AdaDelta      *train.AdaDelta `json:"adadelta,omitempty"`
+	Schedule      train.Schedule  `json:"schedule"`
+	Shards        int             `json:"shards,omitempty"`
+	GradientsBF16 bool            `json:"gradients_bf16,omitempty"`
 }
 
 func (t *Training) hyperparams() hyperparams {
-	return hyperparams{t.ClipNorm, t.Train.Length, t.Batch, t.Seed, t.AdamW, t.AdaDelta, t.schedule(), t.Shards}
+	return hyperparams{t.ClipNorm, t.Train.Length, t.Batch, t.Seed, t.AdamW, t.AdaDelta, t.schedule(), t.Shards, t.GradientsBF16}
 }
 
 // fields are values of a checkpoint key that a recipe does not hold, or holds elsewhere. JSON

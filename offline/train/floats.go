@@ -3,6 +3,7 @@ package train
 import (
 	"encoding/binary"
 	"io"
+	"math"
 	"unsafe"
 )
 
@@ -38,6 +39,19 @@ func readFloats(r io.Reader, a []float32) error {
 }
 
 // bytesOf returns the memory of numbers.
-func bytesOf[T float32 | float64](a []T) []byte {
+func bytesOf[T uint16 | float32 | float64](a []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(a))), len(a)*int(unsafe.Sizeof(a[0])))
+}
+
+// roundBF16 rounds numbers to bfloat16, the upper halves of float32: to nearest, ties to even. NaN stays NaN.
+func roundBF16(a []float32) {
+	for i, v := range a {
+		u := math.Float32bits(v)
+		if v == v {
+			u += 0x7fff + u>>16&1
+		} else {
+			u |= 1 << 22
+		}
+		a[i] = math.Float32frombits(u &^ 0xffff)
+	}
 }

@@ -141,7 +141,7 @@ func (r *run) awaitSums() {
 	for i := range r.mine {
 		for k := range r.shards.parts {
 			if p := &r.shards.parts[k]; p.rank != r.shards.rank {
-				r.Ranks.Receive(p.rank, r.mine[i].index, bytesOf(p.of(&r.mine[i])))
+				r.Ranks.Receive(p.rank, r.mine[i].index, p.packed(&r.mine[i]))
 			}
 		}
 	}
@@ -151,7 +151,9 @@ func (r *run) awaitSums() {
 func (r *run) sendSum(index int) {
 	s, c := r.shards, &r.chunks[index]
 	if s.now.ends >= 0 && c.rank != s.rank {
-		r.Ranks.Send(c.rank, index, bytesOf(s.parts[s.now.ends].of(c)))
+		p := &s.parts[s.now.ends]
+		p.pack(c)
+		r.Ranks.Send(c.rank, index, p.packed(c))
 	}
 }
 

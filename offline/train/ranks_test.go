@@ -51,16 +51,26 @@ func always(int) context.Context { return context.Background() }
 // Any number of ranks ends with the same bytes, which those of one process with as many shards are. All ranks have the
 // same weights, and only the first one saves.
 func TestRanksAgree(t *testing.T) {
-	for _, clip := range []float64{0, 0.3} {
+	whole := ""
+	for _, c := range []struct {
+		clip float64
+		bf16 bool
+	}{{0, false}, {0.3, false}, {0.3, true}} {
 		for _, shards := range []int{1, 4, 8} {
 			alone := sharded(t, shards)
-			alone.job.ClipNorm = clip
+			alone.job.ClipNorm, alone.job.GradientsBF16 = c.clip, c.bf16
 			want := alone.outcome(t, alone.run(t, context.Background()))
+			if shards == 8 && c.clip > 0 {
+				if want == whole {
+					t.Error("rounded gradients make the same weights")
+				}
+				whole = want
+			}
 			for n := 1; n <= shards && n <= 5; n++ {
 				var toys []*toy
 				for range n {
 					y := sharded(t, shards)
-					y.job.ClipNorm = clip
+					y.job.ClipNorm, y.job.GradientsBF16 = c.clip, c.bf16
 					toys = append(toys, y)
 				}
 				reports, errs := together(t, toys, ranks.New(n), always)
@@ -87,13 +97,13 @@ func TestRanksAgree(t *testing.T) {
 
 // Chunks of one parameter belong to several ranks, which change the same bits as one process does.
 func TestRanksShareParameters(t *testing.T) {
-	weights := func(n int, clip float64) [][]float32 {
+	weights := func(n int, clip float64, bf16 bool) [][]float32 {
 		var all sync.WaitGroup
 		got := make([][][]float32, n)
 		for i, rank := range ranks.New(n) {
 			all.Go(func() {
 				j := wide()
-				j.Optimizer, j.L1, j.ClipNorm, j.Shards, j.Ranks = Adam(0.01), 1e-4, clip, 4, rank
+				j.Optimizer, j.L1, j.ClipNorm, j.Shards, j.GradientsBF16, j.Ranks = Adam(0.01), 1e-4, clip, 4, bf16, rank
 				idle := grad.NewParam("idle", 2, 2)
 				idle.Val[1] = 1
 				j.Params = append(j.Params, idle)
@@ -123,16 +133,54 @@ func TestRanksShareParameters(t *testing.T) {
 		}
 		return got[0]
 	}
-	for _, clip := range []float64{0, 0.05} {
-		want := weights(1, clip)
+	for name, how := range map[string]struct {
+		clip float64
+		bf16 bool
+	}{"all": {}, "clip": {clip: 0.05}, "bf16": {bf16: true}} {
+		want := weights(1, how.clip, how.bf16)
 		if slices.Equal(want[0], wide().Params[0].Val) || !slices.Equal(want[6], []float32{0, 1, 0, 0}) {
 			t.Error("the weights stay, or the idle ones do not")
 		}
 		for n := 2; n <= 4; n++ {
-			if !slices.EqualFunc(weights(n, clip), want, slices.Equal) {
-				t.Errorf("clip %v: %d ranks make other weights than one", clip, n)
+			if !slices.EqualFunc(weights(n, how.clip, how.bf16), want, slices.Equal) {
+				t.Errorf("%s: %d ranks make other weights than one", name, n)
 			}
 		}
+	}
+}
+
+// Rounding is to the nearest bfloat16, or to the even one of two.
+func TestRoundBF16(t *testing.T) {
+	for up := range uint32(1<<16 - 1) {
+		low, high := math.Float32frombits(up<<16), math.Float32frombits((up+1)<<16)
+		if low != low || high != high || math.IsInf(float64(high), 0) {
+			continue
+		}
+		even := low
+		if up&1 == 1 {
+			even = high
+		}
+		x := []float32{low, math.Float32frombits(up<<16 | 0x7fff), math.Float32frombits(up<<16 | 0x8000), math.Float32frombits(up<<16 | 0x8001)}
+		if roundBF16(x); !slices.Equal(x, []float32{low, low, even, high}) {
+			t.Fatalf("beside %x: %x", up, x)
+		}
+	}
+	x := []float32{math.Float32frombits(0x7f800001), float32(math.Inf(-1))}
+	if roundBF16(x); x[0] == x[0] || x[1] != float32(math.Inf(-1)) {
+		t.Errorf("NaN and an infinity become %v", x)
+	}
+}
+
+// Rounded gradients train nearly as well.
+func TestGradientsBF16Learn(t *testing.T) {
+	best := map[bool]float64{}
+	for _, bf16 := range []bool{false, true} {
+		y := sharded(t, 8)
+		y.job.Epochs, y.job.GradientsBF16 = 60, bf16
+		best[bf16] = y.run(t, context.Background()).Best
+	}
+	if math.Abs(best[true]/best[false]-1) > 0.05 {
+		t.Errorf("held-out losses %v", best)
 	}
 }
 

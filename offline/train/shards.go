@@ -17,10 +17,14 @@ import (
 // Ranks compute neighbouring shards. Parameters are cut into chunks, each of which belongs to a rank. As soon as the
 // backward pass is done with a chunk, and it is added to those of the shards before, its sum is on its way to the
 // chunk's rank. That rank adds the sums of all, updates its chunks, and sends their new weights to all (ranks.go).
+//
+// With Job.GradientsBF16 the gradient of each shard and each sum in the tree is rounded, whether it is sent or not. Only
+// the whole sum is not: nobody sends it.
 
 // shards is the work space of steps with shards.
 type shards struct {
 	rank, count int
+	bf16        bool
 	length      int             // of a sum: for each chunk its values, and how many shards have a gradient of them
 	firsts      []int           // (parameters) their first chunks
 	parts       []part          // of all ranks, in the tree's order
@@ -62,17 +66,22 @@ type part struct {
 	node
 	rank, base int
 	sum        []float32
+	halves     []uint16 // what is sent of it in bfloat16; nil: the sum itself
 }
 
 // leaf is where a shard's gradient goes, chunk by chunk.
 type leaf struct {
+	whole  bool      // it is the only shard
 	copied []float32 // a place for it; nil: the first sum adds it
 	sums   []sum     // that are due when it is there
 	ends   int       // index of the part that is complete then, or -1
 }
 
 // sum adds one subtree to another one. from is nil for the gradient of the shard itself.
-type sum struct{ into, from []float32 }
+type sum struct {
+	into, from []float32
+	whole      bool // that is the sum of all shards
+}
 
 // Of a rank's notes. The loss of each of its shards and the square of each of its chunks follow.
 const (
@@ -84,7 +93,7 @@ const (
 )
 
 func newShards(r *run) *shards {
-	s := &shards{count: 1, zeros: make([]float32, chunkSize), leaves: make([]leaf, r.Shards), initial: make([][]float32, len(r.Params))}
+	s := &shards{count: 1, bf16: r.GradientsBF16, zeros: make([]float32, chunkSize), leaves: make([]leaf, r.Shards), initial: make([][]float32, len(r.Params))}
 	if r.Ranks != nil {
 		s.rank, s.count = r.Ranks.Rank(), r.Ranks.Count()
 	}
@@ -119,10 +128,13 @@ func newShards(r *run) *shards {
 			p := part{node: n, rank: k}
 			if k == s.rank {
 				p.sum = make([]float32, s.length)
-				s.plan(n, p.sum, 0)
+				s.plan(n, p.sum, 0, r.Shards)
 				s.leaves[n.hi-1].ends = len(s.parts)
 			} else {
 				p.base, p.sum = base, make([]float32, slice)
+			}
+			if s.bf16 && s.count > 1 {
+				p.halves = make([]uint16, len(p.sum))
 			}
 			s.parts = append(s.parts, p)
 		}
@@ -131,23 +143,24 @@ func newShards(r *run) *shards {
 }
 
 // plan says what to do with the shards of subtree n, so that its sum ends in dst.
-func (s *shards) plan(n node, dst []float32, depth int) {
+func (s *shards) plan(n node, dst []float32, depth, all int) {
+	whole := n.hi-n.lo == all
 	if n.hi-n.lo == 1 {
-		s.leaves[n.lo] = leaf{copied: dst, ends: -1}
+		s.leaves[n.lo] = leaf{whole: whole, copied: dst, ends: -1}
 		return
 	}
 	a, b := n.halves()
-	s.plan(a, dst, depth+1)
+	s.plan(a, dst, depth+1, all)
 	if b.hi-b.lo == 1 {
-		s.leaves[b.lo] = leaf{sums: []sum{{into: dst}}, ends: -1}
+		s.leaves[b.lo] = leaf{sums: []sum{{dst, nil, whole}}, ends: -1}
 		return
 	}
 	for len(s.spare) <= depth {
 		s.spare = append(s.spare, make([]float32, s.length))
 	}
-	s.plan(b, s.spare[depth], depth+1)
+	s.plan(b, s.spare[depth], depth+1, all)
 	last := &s.leaves[b.hi-1]
-	last.sums = append(last.sums, sum{dst, s.spare[depth]})
+	last.sums = append(last.sums, sum{dst, s.spare[depth], whole})
 }
 
 // shardedStep computes the loss of the batch, and the gradients of this rank's chunks over the shards of all ranks.
@@ -248,22 +261,23 @@ func (r *run) put(i, at int, g []float32, reached bool) {
 		k := s.firsts[i] + at/chunkSize
 		c := &r.chunks[k]
 		n := min(len(g), c.end-at)
-		s.add(c.offset+at-c.at, g[:n])
+		s.add(c, c.offset+at-c.at, g[:n])
 		if s.left[k].Add(int32(-n)) == 0 {
 			var one [1]float32
 			if reached {
 				one[0] = 1
 			}
-			s.add(c.offset+c.end-c.at, one[:])
+			s.add(c, c.offset+c.end-c.at, one[:])
 			r.sendSum(k)
 		}
 		at, g = at+n, g[n:]
 	}
 }
 
-// add adds a part of the gradient to the sums that are due, from index at on.
-func (s *shards) add(at int, g []float32) {
+// add adds a part of a chunk's gradient to the sums that are due, from index at on.
+func (s *shards) add(c *chunk, at int, g []float32) {
 	end := at + len(g)
+	s.round(c, g, s.now.whole)
 	if s.now.copied != nil {
 		copy(s.now.copied[at:end], g)
 	}
@@ -272,7 +286,16 @@ func (s *shards) add(at int, g []float32) {
 		if due.from != nil {
 			from = due.from[at:end]
 		}
-		vec.Add(due.into[at:end], due.into[at:end], from)
+		to := due.into[at:end]
+		vec.Add(to, to, from)
+		s.round(c, to, due.whole)
+	}
+}
+
+// round rounds a part of a chunk's sum as the job wants it. The frozen parameters that Loss changes stay exact.
+func (s *shards) round(c *chunk, sum []float32, whole bool) {
+	if s.bf16 && !whole && !c.frozen {
+		roundBF16(sum)
 	}
 }
 
@@ -289,13 +312,42 @@ func (r *run) collect(c *chunk) {
 func (s *shards) combine(n node, c *chunk, next *int) []float32 {
 	if p := &s.parts[*next]; p.node == n {
 		*next++
+		if p.rank != s.rank {
+			p.unpack(c)
+		}
 		return p.of(c)
 	}
 	a, b := n.halves()
 	x := s.combine(a, c, next)
 	vec.Add(x, x, s.combine(b, c, next))
+	s.round(c, x, n.hi-n.lo == len(s.leaves))
 	return x
 }
 
 // of returns a chunk's sum.
 func (p *part) of(c *chunk) []float32 { return p.sum[c.offset-p.base:][:c.end-c.at+1] }
+
+// packed returns where a chunk's sum is sent from, or received.
+func (p *part) packed(c *chunk) []byte {
+	if p.halves == nil || c.frozen {
+		return bytesOf(p.of(c))
+	}
+	return bytesOf(p.halves[c.offset-p.base:][:c.end-c.at+1])
+}
+
+func (p *part) pack(c *chunk) {
+	if p.halves != nil && !c.frozen {
+		for i, v := range p.of(c) {
+			p.halves[c.offset-p.base+i] = uint16(math.Float32bits(v) >> 16)
+		}
+	}
+}
+
+func (p *part) unpack(c *chunk) {
+	if p.halves != nil && !c.frozen {
+		to := p.of(c)
+		for i := range to {
+			to[i] = math.Float32frombits(uint32(p.halves[c.offset-p.base+i]) << 16)
+		}
+	}
+}

@@ -81,7 +81,7 @@ func (r *run) update() error {
 // chunk is the part of a parameter that one task works on.
 type chunk struct {
 	index, param, at, end int
-	penalised             bool
+	penalised, frozen     bool
 
 	g       []float32 // its gradient in this step, if there is one
 	reached bool      // there is one
@@ -98,7 +98,7 @@ const chunkSize = 1 << 15
 func (r *run) cut() {
 	for i, p := range r.Params {
 		for at := 0; at < len(p.Val); at += chunkSize {
-			r.chunks = append(r.chunks, chunk{index: len(r.chunks), param: i, at: at, end: min(at+chunkSize, len(p.Val)), penalised: r.penalises(p)})
+			r.chunks = append(r.chunks, chunk{index: len(r.chunks), param: i, at: at, end: min(at+chunkSize, len(p.Val)), penalised: r.penalises(p), frozen: p.Frozen})
 		}
 	}
 	r.mine = r.chunks
@@ -110,7 +110,7 @@ func (r *run) cut() {
 		} else {
 			c.g, c.reached = p.Grad[c.at:c.end], r.tape.Reached(p)
 		}
-		if c.squares = 0; !c.reached || p.Frozen {
+		if c.squares = 0; !c.reached || c.frozen {
 			return
 		}
 		if c.penalised {
@@ -122,7 +122,7 @@ func (r *run) cut() {
 		c := &r.mine[k]
 		p := r.Params[c.param]
 		switch {
-		case p.Frozen:
+		case c.frozen:
 			if r.shards != nil { // the mean of what the shards have made of it
 				copy(p.Val[c.at:c.end], c.g)
 			}

@@ -4,6 +4,7 @@ package train
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
@@ -74,6 +75,19 @@ func TestRanksOverMPI(t *testing.T) {
 		}
 	}
 	whole := time.Since(began)
+
+	// So they are with rounded gradients, which make other weights.
+	rounded := ""
+	for _, ranks := range []int{1, 3} {
+		name := filepath.Join(dir, fmt.Sprintf("rounded%d.safetensors", ranks))
+		if out, err := mpirun(t, ranks, program, append(args(name), "--gradients", "bf16")...).CombinedOutput(); err != nil {
+			t.Fatalf("%d ranks: %v\n%s", ranks, err, out)
+		}
+		got := hash(name)
+		if rounded = cmp.Or(rounded, got); got != rounded || got == want {
+			t.Errorf("rounded gradients on %d ranks: other weights than on one, or the same as without rounding", ranks)
+		}
+	}
 
 	// A rank is killed at a random time, and another number of ranks goes on.
 	name := filepath.Join(dir, "killed.safetensors")

@@ -67,8 +67,9 @@ func fakeProgram(args []string) int {
 
 func fakeWorker(url, folders string) {
 	s, err := Dial(context.Background(), url, "test", "")
-	if err != nil {
-		panic(err)
+	for err != nil { // the server may be about to come back
+		time.Sleep(50 * time.Millisecond)
+		s, err = Dial(context.Background(), url, "test", "")
 	}
 	r := fakeRunner()
 	r.Dir = folders

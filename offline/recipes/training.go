@@ -3,6 +3,7 @@ package recipes
 import (
 	"bytes"
 	"context"
+	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,6 +37,38 @@ type RunOptions struct {
 	Progress      func(train.Progress)
 	Log           *slog.Logger
 	Now           func() time.Time
+}
+
+// Once returns what rank 0 makes, on all ranks: something of the whole data, of which the others read only what their
+// shards need.
+func Once[T any](ranks train.Ranks, make func() (T, error)) (v T, err error) {
+	if ranks == nil {
+		return make()
+	}
+	var message struct {
+		Made T
+		Err  string
+	}
+	var b bytes.Buffer
+	if ranks.Rank() == 0 {
+		if message.Made, err = make(); err != nil {
+			message.Err = err.Error()
+		}
+		if err := gob.NewEncoder(&b).Encode(&message); err != nil {
+			return v, err
+		}
+	}
+	text, shared := ranks.Share(b.Bytes())
+	if err := errors.Join(err, shared); err != nil {
+		return v, err
+	}
+	if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&message); err != nil {
+		return v, err
+	}
+	if message.Err != "" {
+		return v, errors.New(message.Err)
+	}
+	return message.Made, nil
 }
 
 // trained is the outcome of a training, from which a model file is made.
@@ -190,7 +223,10 @@ func (t *Training) train(ctx context.Context, w *windows, recipe []any, job *tra
 	if job.Recipe, err = checkpointKey(append(recipe, t.hyperparams())...); err != nil {
 		return nil, err
 	}
-	job.Samples, job.HeldOut, job.DataHash = len(t.Train.Windows), len(t.HeldOut.Windows), motionHash(t.Train, t.HeldOut)
+	if job.DataHash, err = Once(t.Ranks, func() (string, error) { return motionHash(t.Train, t.HeldOut), nil }); err != nil {
+		return nil, err
+	}
+	job.Samples, job.HeldOut = len(t.Train.Windows), len(t.HeldOut.Windows)
 	begin := job.Begin
 	job.Name, job.Begin = w.name, func(epoch int) {
 		if t.Jitter {

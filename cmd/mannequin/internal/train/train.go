@@ -40,6 +40,7 @@ type trainFlags struct {
 	shards, patience       int
 	seed                   uint64
 	resume, force, json    bool
+	rows                   string
 
 	ranks train.Ranks // the processes that train together; nil: this one alone
 }
@@ -55,6 +56,7 @@ func (f *trainFlags) add(c *cobra.Command, epochs, batch int) {
 	command.Number(c, &f.epochs, "epochs", epochs, 1, math.MaxInt, "passes over the data")
 	command.Number(c, &f.batch, "batch", batch, 1, 1<<16, "samples per step")
 	command.Number(c, &f.shards, "shards", 0, 0, 1<<16, "equal parts of a batch, a divisor of --batch; several processes divide them among each other, and the number of processes does not change the weights (docs/cluster.md); 0 is one part, for one process")
+	command.Output(c, &f.rows, "rows", command.File, "`file` on a disk that all processes share: one process reads the recordings, and the others read from it what they need (default: each reads all recordings)")
 	command.Choice(c, &f.gradients, "gradients", "fp32", []string{"fp32", "bf16"}, "number format of the gradients of --shards and their sums; bf16 is half as much to send between processes, and makes other weights")
 	command.Number(c, &f.patience, "patience", 0, 0, math.MaxInt, "epochs without a better held-out loss after which training stops; 0 is never")
 	cli.Threads(c, &f.threads)
@@ -226,8 +228,14 @@ func (f *trainFlags) runMANN(cmd *cobra.Command, r *recipes.MANN, opt dataset.Op
 	return f.together(cmd, func(show *trainProgress) (*train.Report, error) {
 		show.ticks = r.Ticks
 		log := show.log
-		var err error
-		if r.Train, r.HeldOut, err = dataset.BuildMANN(f.data[0], opt); err != nil {
+		r.Train, r.HeldOut = new(dataset.MANN), new(dataset.MANN)
+		if err := f.readOnce(r.Train, r.HeldOut, func() error {
+			train, heldOut, err := dataset.BuildMANN(f.data[0], opt)
+			if err == nil {
+				*r.Train, *r.HeldOut = *train, *heldOut
+			}
+			return err
+		}); err != nil {
 			return nil, err
 		}
 		log.Info("data", "rows", r.Train.Rows, "visits_per_epoch", len(r.Train.Order), "held_out_rows", r.HeldOut.Rows)

@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"encoding/gob"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -17,15 +18,15 @@ type Shared interface {
 	// rows are the places of the set's rows.
 	rows() []*[]float32
 	// bare returns a copy of the set without its rows.
-	bare() any
+	bare() (any, error)
 }
 
 func (m *MANN) rows() []*[]float32 { return []*[]float32{&m.X, &m.Y} }
 
-func (m *MANN) bare() any {
+func (m *MANN) bare() (any, error) {
 	c := *m
 	c.X, c.Y = nil, nil
-	return &c
+	return &c, nil
 }
 
 func (m *MotionSet) rows() (all []*[]float32) {
@@ -35,13 +36,15 @@ func (m *MotionSet) rows() (all []*[]float32) {
 	return all
 }
 
-func (m *MotionSet) bare() any {
+func (m *MotionSet) bare() (any, error) {
 	c := *m
 	c.Clips = slices.Clone(m.Clips)
 	for i := range c.Clips {
-		c.Clips[i].Rows = nil
+		if c.Clips[i].Rows = nil; c.Clips[i].Poses != nil {
+			return nil, errors.New("dataset: this network learns from rotations, which a file of rows does not hold: train without --rows")
+		}
 	}
-	return &c
+	return &c, nil
 }
 
 // Share writes the rows of sets to a file, and returns all else of them, which OpenShared needs.
@@ -50,7 +53,11 @@ func Share(path string, sets ...Shared) (rest []byte, err error) {
 	enc := gob.NewEncoder(&b)
 	err = atomicfile.Write(path, func(w io.Writer) error {
 		for _, s := range sets {
-			if err := enc.Encode(s.bare()); err != nil {
+			bare, err := s.bare()
+			if err == nil {
+				err = enc.Encode(bare)
+			}
+			if err != nil {
 				return err
 			}
 			var sizes []int

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/animsys/skel"
 	"mannequin/internal/testing/must"
 )
 
@@ -37,6 +38,10 @@ func TestShared(t *testing.T) {
 			t.Error("another set of people's motion")
 		}
 	}
+
+	posed := *m
+	posed.Clips = []MotionClip{{Poses: new(skel.Clip)}}
+	must.Fail(Share(filepath.Join(dir, "poses"), &posed))(t, "train without --rows")
 
 	b := must.Get(os.ReadFile(path))(t)
 	for _, other := range [][]byte{b[:len(b)/2], append(b, 0, 0, 0, 0), nil} {

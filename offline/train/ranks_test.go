@@ -149,6 +149,48 @@ func TestRanksShareParameters(t *testing.T) {
 	}
 }
 
+// watched is a rank whose messages are seen.
+type watched struct {
+	Ranks
+	sent func(tag int)
+}
+
+func (w watched) Send(to, tag int, b []byte) {
+	w.sent(tag)
+	w.Ranks.Send(to, tag, b)
+}
+
+// The gradient of the upper layer is sent before the backward pass of the lower one.
+func TestGradientsAreSentEarly(t *testing.T) {
+	var all sync.WaitGroup
+	early := 0
+	for i, rank := range ranks.New(2) {
+		y := sharded(t, 8)
+		y.job.Epochs = 1
+		var tape *grad.Tape
+		loss := y.job.Loss
+		y.job.Loss = func(t *grad.Tape, rows []int32, heldOut bool, key uint64) *grad.Mat {
+			tape = t
+			return loss(t, rows, heldOut, key)
+		}
+		lower, upper := y.job.Params[0], 2 // of which rank 1 owns the upper one, which is one chunk
+		y.job.Ranks = watched{rank, func(tag int) {
+			if i == 0 && tag == upper && !tape.Reached(lower) {
+				early++
+			}
+		}}
+		all.Go(func() {
+			if _, err := y.try(context.Background(), 1); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if early != toySteps {
+		t.Errorf("%d of %d times", early, toySteps)
+	}
+}
+
 // Rounding is to the nearest bfloat16, or to the even one of two.
 func TestRoundBF16(t *testing.T) {
 	for up := range uint32(1<<16 - 1) {

@@ -66,7 +66,7 @@ type part struct {
 	node
 	rank, base int
 	sum        []float32
-	halves     []uint16 // what is sent of it in bfloat16; nil: the sum itself
+	wire       []uint16 // what is sent of it in bfloat16; nil: the sum itself
 }
 
 // leaf is where a shard's gradient goes, chunk by chunk.
@@ -98,6 +98,36 @@ func newShards(r *run) *shards {
 		s.rank, s.count = r.Ranks.Rank(), r.Ranks.Count()
 	}
 	s.left, s.took = make([]atomic.Int32, len(r.chunks)), make([]time.Duration, s.count)
+	base, length := s.deal(r)
+	for k := range s.count {
+		own := s.of(k)
+		squares := 0
+		for _, c := range r.chunks {
+			if c.rank == k {
+				squares++
+			}
+		}
+		s.notes = append(s.notes, make([]float64, noteLosses+own.hi-own.lo+squares))
+		for _, n := range (node{0, r.Shards}).within(own.lo, own.hi, nil) {
+			p := part{node: n, rank: k}
+			if k == s.rank {
+				p.sum = make([]float32, s.length)
+				s.plan(n, p.sum, 0)
+				s.leaves[n.hi-1].ends = len(s.parts)
+			} else {
+				p.base, p.sum = base, make([]float32, length)
+			}
+			if s.bf16 && s.count > 1 {
+				p.wire = make([]uint16, len(p.sum))
+			}
+			s.parts = append(s.parts, p)
+		}
+	}
+	return s
+}
+
+// deal gives each rank a slice of the chunks, and returns where this rank's begins in a sum, and its length.
+func (s *shards) deal(r *run) (base, length int) {
 	for i := range r.chunks {
 		c := &r.chunks[i]
 		if c.at == 0 {
@@ -106,51 +136,36 @@ func newShards(r *run) *shards {
 		c.offset = s.length
 		s.length += c.end - c.at + 1
 	}
-	sizes := make([]int, s.count) // of the notes
-	first, base, slice := -1, 0, 0
+	r.mine = nil
 	for i := range r.chunks {
 		c := &r.chunks[i]
-		c.rank = c.offset * s.count / s.length
-		sizes[c.rank]++
-		if c.rank == s.rank {
-			if first < 0 {
-				first, base = i, c.offset
-			}
-			slice += c.end - c.at + 1
+		if c.rank = c.offset * s.count / s.length; c.rank != s.rank {
+			continue
 		}
-	}
-	first = max(first, 0)
-	r.mine = r.chunks[first : first+sizes[s.rank]]
-	for k := range s.count {
-		lo, hi := k*r.Shards/s.count, (k+1)*r.Shards/s.count
-		s.notes = append(s.notes, make([]float64, noteLosses+hi-lo+sizes[k]))
-		for _, n := range (node{0, r.Shards}).within(lo, hi, nil) {
-			p := part{node: n, rank: k}
-			if k == s.rank {
-				p.sum = make([]float32, s.length)
-				s.plan(n, p.sum, 0, r.Shards)
-				s.leaves[n.hi-1].ends = len(s.parts)
-			} else {
-				p.base, p.sum = base, make([]float32, slice)
-			}
-			if s.bf16 && s.count > 1 {
-				p.halves = make([]uint16, len(p.sum))
-			}
-			s.parts = append(s.parts, p)
+		if r.mine == nil {
+			base, r.mine = c.offset, r.chunks[i:i]
 		}
+		r.mine = r.mine[:len(r.mine)+1]
+		length += c.end - c.at + 1
 	}
-	return s
+	return base, length
+}
+
+// of returns the shards of a rank.
+func (s *shards) of(rank int) node {
+	n := len(s.leaves)
+	return node{rank * n / s.count, (rank + 1) * n / s.count}
 }
 
 // plan says what to do with the shards of subtree n, so that its sum ends in dst.
-func (s *shards) plan(n node, dst []float32, depth, all int) {
-	whole := n.hi-n.lo == all
+func (s *shards) plan(n node, dst []float32, depth int) {
+	whole := n.hi-n.lo == len(s.leaves)
 	if n.hi-n.lo == 1 {
 		s.leaves[n.lo] = leaf{whole: whole, copied: dst, ends: -1}
 		return
 	}
 	a, b := n.halves()
-	s.plan(a, dst, depth+1, all)
+	s.plan(a, dst, depth+1)
 	if b.hi-b.lo == 1 {
 		s.leaves[b.lo] = leaf{sums: []sum{{dst, nil, whole}}, ends: -1}
 		return
@@ -158,7 +173,7 @@ func (s *shards) plan(n node, dst []float32, depth, all int) {
 	for len(s.spare) <= depth {
 		s.spare = append(s.spare, make([]float32, s.length))
 	}
-	s.plan(b, s.spare[depth], depth+1, all)
+	s.plan(b, s.spare[depth], depth+1)
 	last := &s.leaves[b.hi-1]
 	last.sums = append(last.sums, sum{dst, s.spare[depth], whole})
 }
@@ -173,10 +188,9 @@ func (r *run) shardedStep(ctx context.Context) (float64, error) {
 		}
 	}
 	start := time.Now()
-	lo, hi := s.rank*r.Shards/s.count, (s.rank+1)*r.Shards/s.count
-	note := s.notes[s.rank][:0]
-	note = append(note, 0, 0, 0, 0)
-	for i := lo; i < hi; i++ {
+	mine := s.of(s.rank)
+	note := append(s.notes[s.rank][:0], make([]float64, noteLosses)...)
+	for i := mine.lo; i < mine.hi; i++ {
 		note = append(note, float64(r.shard(i)))
 	}
 	note[noteSeconds] = time.Since(start).Seconds()
@@ -196,8 +210,13 @@ func (r *run) shardedStep(ctx context.Context) (float64, error) {
 	if err := r.exchangeNotes(); err != nil {
 		return 0, err
 	}
+	return r.readNotes() / float64(r.Shards), nil
+}
+
+// readNotes takes what all ranks say of the step, and returns the sum of the shards' losses.
+func (r *run) readNotes() (loss float64) {
+	s := r.shards
 	s.decided = decisions{}
-	var loss float64
 	at := 0 // in the chunks
 	for k, note := range s.notes {
 		s.decided.stop = s.decided.stop || note[noteStop] > 0
@@ -208,7 +227,7 @@ func (r *run) shardedStep(ctx context.Context) (float64, error) {
 			s.took[k] = took
 		}
 		s.took[k] += (took - s.took[k]) / 16
-		losses := (k+1)*r.Shards/s.count - k*r.Shards/s.count
+		losses := s.of(k).hi - s.of(k).lo
 		for _, l := range note[noteLosses:][:losses] {
 			loss += l
 		}
@@ -217,7 +236,7 @@ func (r *run) shardedStep(ctx context.Context) (float64, error) {
 			at++
 		}
 	}
-	return loss / float64(r.Shards), nil
+	return loss
 }
 
 // shard computes the gradients of a shard, adds them to those of the shards before, and returns its loss.
@@ -329,25 +348,25 @@ func (p *part) of(c *chunk) []float32 { return p.sum[c.offset-p.base:][:c.end-c.
 
 // packed returns where a chunk's sum is sent from, or received.
 func (p *part) packed(c *chunk) []byte {
-	if p.halves == nil || c.frozen {
+	if p.wire == nil || c.frozen {
 		return bytesOf(p.of(c))
 	}
-	return bytesOf(p.halves[c.offset-p.base:][:c.end-c.at+1])
+	return bytesOf(p.wire[c.offset-p.base:][:c.end-c.at+1])
 }
 
 func (p *part) pack(c *chunk) {
-	if p.halves != nil && !c.frozen {
+	if p.wire != nil && !c.frozen {
 		for i, v := range p.of(c) {
-			p.halves[c.offset-p.base+i] = uint16(math.Float32bits(v) >> 16)
+			p.wire[c.offset-p.base+i] = uint16(math.Float32bits(v) >> 16)
 		}
 	}
 }
 
 func (p *part) unpack(c *chunk) {
-	if p.halves != nil && !c.frozen {
+	if p.wire != nil && !c.frozen {
 		to := p.of(c)
 		for i := range to {
-			to[i] = math.Float32frombits(uint32(p.halves[c.offset-p.base+i]) << 16)
+			to[i] = math.Float32frombits(uint32(p.wire[c.offset-p.base+i]) << 16)
 		}
 	}
 }

@@ -70,6 +70,7 @@ var arrows = []arrow{
 	{"internal/testing/testmatching", []string{"animsys/control", "animsys/mann", "animsys/matching", "animsys/skel", "engine/m3", "internal/testing/must", "internal/testing/testnet", "netruntime", "offline/procgen", "offline/procgen/human"}, "for tests: databases of motion that rules make, and networks"},
 	{"internal/testing/testgen", []string{"animsys/feature", "animsys/generator", "engine/m3", "netruntime"}, "for tests: plays a generator without a crowd"},
 	{"internal/testing/ptx", nil, "for tests: runs the PTX of CUDA kernels on the processor"},
+	{"internal/testing/ranks", nil, "for tests: processes that train together, as goroutines"},
 	{"internal/testing/testh36m", nil, "for tests: a made-up walk as Human3.6M's exponential maps"},
 	{"internal/testing/testdog", []string{"animsys/...", "engine/m3", "netruntime", "internal/testing/must", "internal/testing/testnet"}, "for tests: a made-up dog"},
 	{"internal/testing/testnet", []string{"netruntime"}, "for tests: tensors of networks"},

@@ -22,6 +22,7 @@ var opens = []struct{ path, why string }{
 	{"cmd/mannequin/internal/serve/", "opens its folder"},
 	{"offline/train/lock", "opens the lock that it or another run made"},
 	{"offline/queue/folder.go", "appends to its journal"},
+	{"offline/queue/group_", "opens the folders of jobs, to lock them"},
 	{"offline/queue/run.go", "makes the folders of jobs, and files in them"},
 	{"cmd/demo/tape.go", "a tape can be played as far as it was written"},
 }

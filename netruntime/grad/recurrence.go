@@ -181,6 +181,9 @@ func (r *recurrence) stepBackward(t *Tape, worker, count, task int) {
 func (r *recurrence) postpone(y *Mat) {
 	if !y.w.Frozen || !y.v.Frozen || !y.c.Frozen {
 		r.steps = append(r.steps, y)
+		for _, p := range [...]*Param{y.w, y.v, y.c} {
+			p.left++ // until finish
+		}
 	}
 }
 

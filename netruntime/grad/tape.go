@@ -24,6 +24,7 @@ type Param struct {
 	tape    *Tape     // the last tape that used the parameter
 	seen    uint64    // that tape's last pass with the parameter
 	uses    int       // number of operations in that pass
+	left    int       // of them, those whose backward is still to come
 	pass    uint64    // the pass that last wrote Grad
 	updated uint64    // the pass that last passed the gradient to Update
 	packs   *[2]packs // of a recurrent layer
@@ -186,9 +187,21 @@ func (t *Tape) Backward(loss *Mat) {
 		loss.into() // also if it is a view of the matrix that owns the gradient
 		loss.Grad[0] = 1
 	}
+	for _, p := range t.params {
+		p.left = p.uses
+	}
 	for i := t.used - 1; i >= 0; i-- {
-		if n := t.nodes[i]; n.back != nil && n.touched {
+		n := t.nodes[i]
+		if n.back != nil && n.touched {
 			n.back(t, n)
+		}
+		for _, p := range [...]*Param{n.w, n.v, n.c, n.param} {
+			if p == nil {
+				continue
+			}
+			if p.left--; p.left == 0 {
+				t.passOn(p)
+			}
 		}
 	}
 	t.recurrence.finish(t)
@@ -197,12 +210,19 @@ func (t *Tape) Backward(loss *Mat) {
 			clear(n.Grad)
 		}
 	}
-	for _, p := range t.params {
-		if p.Update != nil && t.Reached(p) && p.updated != t.pass {
-			t.param = p
-			t.pool.Run((len(p.Grad)+updateChunk-1)/updateChunk, t.update)
-		}
+	for _, p := range t.params { // whose gradients were postponed
+		t.passOn(p)
 	}
+}
+
+// passOn passes the complete gradient of a parameter to its Update.
+func (t *Tape) passOn(p *Param) {
+	if p.Update == nil || !t.Reached(p) || p.updated == t.pass {
+		return
+	}
+	p.updated = t.pass
+	t.param = p
+	t.pool.Run((len(p.Grad)+updateChunk-1)/updateChunk, t.update)
 }
 
 const updateChunk = 1 << 15 // values per call of Update

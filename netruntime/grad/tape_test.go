@@ -2,6 +2,7 @@ package grad
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"mannequin/internal/testing/must"
@@ -175,5 +176,38 @@ func TestMisuse(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) { must.Panic(t, "grad: ", func() { f(NewTape(pool)) }) })
+	}
+}
+
+// An upper layer's gradient is passed on before the lower ones have theirs, also if two steps share a layer.
+func TestUpdateComesEarly(t *testing.T) {
+	tape := newTape(t, 2)
+	var layers []*Param
+	var order []string
+	for i, name := range []string{"low", "shared", "high"} {
+		w := NewParam(name, 4, 4)
+		copy(w.Val, random(uint64(i), 4, 4).f32())
+		w.Update = func(int, []float32) {
+			order = append(order, name)
+			for _, below := range layers[:i] {
+				if !math.IsNaN(float64(below.Grad[0])) {
+					t.Errorf("%s is passed on after the backward pass of %s", name, below.Name)
+				}
+			}
+		}
+		set(w.Grad, float32(math.NaN()))
+		layers = append(layers, w)
+	}
+	b := NewParam("bias", 1, 4)
+	b.Frozen = true
+	x, want := tape.Const(3, 4), tape.Const(3, 4)
+	copy(x.Val, random(9, 3, 4).f32())
+	clear(want.Val)
+	for _, w := range []*Param{layers[0], layers[1], layers[1], layers[2]} {
+		x = tape.Dense(x, w, b)
+	}
+	tape.Backward(tape.MSE(x, want))
+	if !slices.Equal(order, []string{"high", "shared", "low"}) {
+		t.Errorf("the order is %v", order)
 	}
 }

@@ -83,6 +83,7 @@ func (p permanent) Unwrap() error { return p.error }
 // RunLocal runs the jobs of a batch that out does not have yet, workers at a time, on this machine.
 // It returns the jobs that failed. An error is one of the whole batch, as if ctx ended.
 func (b *Batch) RunLocal(ctx context.Context, r *Runner, workers int, out *Folder, opt Options) (Progress, []Failure, error) {
+	r.clean()
 	s := &state{opt: opt, p: Progress{Jobs: len(b.Jobs)}}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

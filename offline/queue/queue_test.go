@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,8 +28,8 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "fake-program" {
 		os.Exit(fakeProgram(os.Args[2:]))
 	}
-	if len(os.Args) > 2 && os.Args[1] == "fake-worker" {
-		fakeWorker(os.Args[2])
+	if len(os.Args) > 3 && os.Args[1] == "fake-worker" {
+		fakeWorker(os.Args[2], os.Args[3])
 		return
 	}
 	os.Exit(m.Run())
@@ -64,12 +65,15 @@ func fakeProgram(args []string) int {
 	return 0
 }
 
-func fakeWorker(url string) {
+func fakeWorker(url, folders string) {
 	s, err := Dial(context.Background(), url, "test", "")
-	if err != nil {
-		panic(err)
+	for err != nil { // the server may be about to come back
+		time.Sleep(50 * time.Millisecond)
+		s, err = Dial(context.Background(), url, "test", "")
 	}
-	if err := s.Work(context.Background(), fakeRunner(), WorkOptions{Slots: 1, Tries: 2, Backoff: 50 * time.Millisecond}); err != nil {
+	r := fakeRunner()
+	r.Dir = folders
+	if err := s.Work(context.Background(), r, WorkOptions{Slots: 1, Tries: 2, Backoff: 50 * time.Millisecond}); err != nil {
 		panic(err)
 	}
 }
@@ -313,6 +317,40 @@ func throughServer(t *testing.T, url string) {
 	}
 }
 
+// A folder is in use as long as its worker or the program lives, and removed then. Others stay.
+func TestFoldersOfTheKilled(t *testing.T) {
+	r := Runner{Dir: t.TempDir()}
+	folder := func(name string) string {
+		dir := filepath.Join(r.Dir, name)
+		must.Do(t, os.Mkdir(dir, 0o777))
+		return dir
+	}
+	is := func(want ...string) {
+		t.Helper()
+		r.clean()
+		var got []string
+		for _, e := range must.Get(os.ReadDir(r.Dir))(t) {
+			got = append(got, e.Name())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the folders are %v, want %v", got, want)
+		}
+	}
+	const job, dead, other = jobFolder + "1", jobFolder + "2", "other-3"
+	used := must.Get(hold(folder(job)))(t)
+	must.Do(t, os.WriteFile(filepath.Join(folder(dead), "x"), nil, 0o666))
+	folder(other)
+	is(job, other)
+	c := exec.Command(must.Get(os.Executable())(t), "fake-program", "edit", texts(t, "slow")[0], "--out", "x")
+	c.ExtraFiles = []*os.File{used}
+	must.Do(t, c.Start())
+	used.Close() // the worker is killed
+	is(job, other)
+	c.Process.Kill()
+	c.Wait()
+	is(other)
+}
+
 // Workers are killed at random and the server is restarted. Each output is there once, and right.
 // MANNEQUIN_KILLS is how often.
 func TestKills(t *testing.T) {
@@ -328,9 +366,9 @@ func TestKills(t *testing.T) {
 	s := dial(t, url)
 	exe := must.Get(os.Executable())(t)
 	rng := rand.New(rand.NewPCG(1, 2))
-	workers := make([]*exec.Cmd, 3)
+	workers, folders := make([]*exec.Cmd, 3), t.TempDir()
 	start := func(i int) {
-		workers[i] = exec.Command(exe, "fake-worker", url)
+		workers[i] = exec.Command(exe, "fake-worker", url, folders)
 		workers[i].Stderr = os.Stderr
 		must.Do(t, workers[i].Start())
 	}
@@ -358,6 +396,18 @@ func TestKills(t *testing.T) {
 				t.Errorf("%+v", p)
 			}
 			check(t, outs, in)
+			for i := range workers {
+				end(i)
+			}
+			r := Runner{Dir: folders}
+			for range 50 { // their jobs may run a little longer
+				if r.clean(); len(must.Get(os.ReadDir(folders))(t)) > 0 {
+					time.Sleep(100 * time.Millisecond)
+				}
+			}
+			if left := must.Get(os.ReadDir(folders))(t); len(left) > 0 {
+				t.Errorf("%d folders of killed workers stay: %v", len(left), left)
+			}
 			t.Logf("%d times a worker was killed or the server restarted", kills)
 			return
 		case <-time.After(time.Duration(200+rng.IntN(300)) * time.Millisecond):

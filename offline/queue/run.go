@@ -36,16 +36,54 @@ const usage = 2
 // maxPrint is how much of what a program prints is kept, bytes.
 const maxPrint = 64 << 20
 
+const jobFolder = "mannequin-run-" // begins the names of folders
+
+// folder makes a folder for a job, which is in use as long as the file is open, here or in the job's processes.
+func (r *Runner) folder() (dir string, used *os.File, err error) {
+	for range 10 {
+		if dir, err = os.MkdirTemp(r.Dir, jobFolder); err != nil {
+			return "", nil, err
+		}
+		if used, err = hold(dir); err == nil { // else clean, of another process, was faster
+			return dir, used, nil
+		}
+	}
+	return "", nil, err
+}
+
+// clean removes the folders of this user's jobs whose processes have all been killed.
+func (r *Runner) clean() {
+	in := r.Dir
+	if in == "" {
+		in = os.TempDir()
+	}
+	all, _ := os.ReadDir(in) // what cannot be read stays
+	for _, e := range all {
+		if !strings.HasPrefix(e.Name(), jobFolder) {
+			continue
+		}
+		dir := filepath.Join(in, e.Name())
+		if info, err := e.Info(); err != nil || !own(info) {
+			continue
+		}
+		if used, err := hold(dir); err == nil {
+			os.RemoveAll(dir)
+			used.Close()
+		}
+	}
+}
+
 // Run runs a job. fetch puts a file of a hash at a path. keep gets the folder of what the job wrote,
 // which is deleted when it returns. Run fails if the program does, with the last line that it printed.
 func (r *Runner) Run(ctx context.Context, j *Job, fetch func(ctx context.Context, sum, to string) error, keep func(dir string) error) error {
 	if err := j.check(); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(r.Dir, "mannequin-job-")
+	dir, used, err := r.folder()
 	if err != nil {
 		return err
 	}
+	defer used.Close()
 	defer os.RemoveAll(dir)
 	for _, f := range j.Files {
 		to := filepath.Join(dir, filepath.FromSlash(f.Name))
@@ -75,6 +113,9 @@ func (r *Runner) Run(ctx context.Context, j *Job, fetch func(ctx context.Context
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, &out, &errs, 5*time.Second
 	if r.Cores > 0 {
 		cmd.Env = append(os.Environ(), fmt.Sprint("GOMAXPROCS=", r.Cores))
+	}
+	if used != nil {
+		cmd.ExtraFiles = []*os.File{used}
 	}
 	ownGroup(cmd)
 	if err := cmd.Run(); err != nil {

@@ -43,6 +43,7 @@ func (s *Server) Work(ctx context.Context, r *Runner, o WorkOptions) error {
 	if err != nil {
 		return err
 	}
+	r.clean()
 	host, _ := os.Hostname()
 	w := &worker{s: s, r: r, o: o, program: program, name: fmt.Sprintf("%s:%d", host, os.Getpid())}
 	if w.o.Note == nil {
@@ -134,17 +135,15 @@ func (w *worker) take(ctx context.Context, m jetstream.Msg) {
 		}
 	}()
 	answer, err := w.do(ctx, m)
-	if ctx.Err() != nil || err != nil {
-		// The server will give it to another, soon if it hears this.
-		if err != nil && ctx.Err() == nil {
-			w.note("puts a job back: " + err.Error())
-			m.NakWithDelay(time.Second)
-			return
-		}
+	switch { // the server gives a job to another worker, soon if it hears of it
+	case err == nil:
+		answer() // also if ctx has just ended: the result is there
+	case ctx.Err() != nil:
 		m.Nak()
-		return
+	default:
+		w.note("puts a job back: " + err.Error())
+		m.NakWithDelay(time.Second)
 	}
-	answer()
 }
 
 // do runs the job of a message and returns the answer to it. Its error is none of the job's.

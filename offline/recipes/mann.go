@@ -81,15 +81,21 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 	training, heldOut := newRollout(m.Train, net, m.Train.Order, m.Ticks, m.Keep), newRollout(m.HeldOut, net, nil, m.Ticks, 1)
 	training.asIs, heldOut.asIs = m.Follows, m.Follows
 	if m.Change > 0 {
-		training.change = newChange(m.Train, m.Change)
+		c, err := Once(m.Ranks, func() (changes, error) { return changesOf(m.Train), nil })
+		if err != nil {
+			return nil, err
+		}
+		training.change = newChange(m.Train, m.Change, c)
 	}
 	if m.Skate > 0 || m.Bend > 0 {
 		training.legs = newLegs(m.Train, m.Skate, m.Bend)
 	}
 	if m.Recover > 0 {
-		if training.recovery, err = newRecovery(training, m.Recover); err != nil {
+		starts, err := Once(m.Ranks, func() (starts, error) { return startsOf(training) })
+		if err != nil {
 			return nil, err
 		}
+		training.recovery = newRecovery(training, m.Recover, starts)
 		if m.Follows {
 			training.recovery.restarts(m.Train)
 		}
@@ -101,6 +107,10 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 	case len(heldOut.first) == 0:
 		return nil, fmt.Errorf("recipes: the held-out set has no run of %d consecutive rows, so the best weights cannot be chosen: hold out a recording with a train range",
 			m.Ticks)
+	}
+	hash, err := Once(m.Ranks, func() (string, error) { return dataHash(m.Train, m.HeldOut), nil })
+	if err != nil {
+		return nil, err
 	}
 	first := func(i int32, isHeldOut bool) (*rollout, int) { // row of a sample
 		if isHeldOut {
@@ -130,7 +140,7 @@ func (m *MANN) Run(ctx context.Context) (*train.Report, error) {
 			u, row := first(i, isHeldOut)
 			return u.name(row)
 		},
-		DataHash: dataHash(m.Train, m.HeldOut), Recipe: key,
+		DataHash: hash, Recipe: key,
 		Batch: m.Batch, Epochs: m.Epochs, Seed: m.Seed, Optimizer: m.AdamW, Schedule: m.schedule(), ClipNorm: m.ClipNorm,
 	}
 	return m.run(ctx, job, m.Train.Warnings, func(best trained) (*netruntime.Net, error) { return m.model(net, best) })
@@ -159,6 +169,9 @@ func (m *MANN) recipe() (string, error) {
 	}
 	if m.Shards > 0 {
 		parts = append(parts, fields{"shards": m.Shards})
+	}
+	if m.GradientsBF16 {
+		parts = append(parts, fields{"gradients_bf16": true})
 	}
 	return checkpointKey(parts...)
 }

@@ -13,19 +13,21 @@ import (
 // change is the loss term for the pose's change from tick to tick. It is normalised by the
 // changes' own mean and deviation, which are smaller than the poses'.
 type change struct {
-	weight    float32   // in the loss
-	mean, std []float32 // of the changes, per column of the pose
-	fromInput affine    // from differences of the input's pose to changes, both normalised
+	changes
+	weight    float32 // in the loss
+	fromInput affine  // from differences of the input's pose to changes, both normalised
 }
+
+// changes are the mean and the deviation of a set's changes, per column of the pose.
+type changes struct{ Mean, Std []float32 }
 
 // leastChange bounds the deviation of a change from below, in deviations of the changing value.
 // The dog's median is 0.08, its minimum 0.014.
 const leastChange = 0.005
 
-// newChange measures the changes in the rows of set.
-func newChange(set *dataset.MANN, weight float32) *change {
+// changesOf measures the changes in the rows of set.
+func changesOf(set *dataset.MANN) (u changes) {
 	l := set.Layout
-	u := &change{weight: weight}
 	for c := range l.PoseLen() {
 		in, out := l.InBone(0)+c, l.OutBone(0)+c
 		var sum, squares float64
@@ -38,8 +40,15 @@ func newChange(set *dataset.MANN, weight float32) *change {
 		std := math.Sqrt(max(squares/n-mean*mean, 0))
 		// Columns that hardly ever change must not dominate the loss.
 		std = max(std, leastChange*float64(set.YStd[out]))
-		u.mean, u.std = append(u.mean, float32(mean)), append(u.std, float32(std))
-		u.fromInput.add(set.XStd[in]/u.std[c], -u.mean[c]/u.std[c])
+		u.Mean, u.Std = append(u.Mean, float32(mean)), append(u.Std, float32(std))
+	}
+	return u
+}
+
+func newChange(set *dataset.MANN, weight float32, of changes) *change {
+	u := &change{changes: of, weight: weight}
+	for c := range set.Layout.PoseLen() {
+		u.fromInput.add(set.XStd[set.Layout.InBone(0)+c]/u.Std[c], -u.Mean[c]/u.Std[c])
 	}
 	return u
 }
@@ -52,7 +61,7 @@ func (u *rollout) changeLoss(t *grad.Tape, x, pose *grad.Mat, rows []int, tick i
 	for i, r := range rows {
 		in, out := u.set.Input(r + tick)[u.before:], u.set.Output(r + tick)[u.columns[0]:u.columns[1]]
 		for k, v := range out {
-			want.Val[i*by.Cols+k] = (v - in[k] - c.mean[k]) / c.std[k]
+			want.Val[i*by.Cols+k] = (v - in[k] - c.Mean[k]) / c.Std[k]
 		}
 	}
 	return t.MSE(by, want)

@@ -30,12 +30,11 @@ import (
 // With [recovery.restarts], legs count in all windows before which they nearly stopped while the recorded ones swing: a
 // network that glides learns to step again.
 type recovery struct {
-	share  float32                      // of the steps
-	begun  bool                         // the network moves well enough to stray
-	from   [len(strayFrames)][4][]int32 // rows from which windows start to stray, by length and kind, as often as an epoch visits them
-	strays []int                        // lengths in ticks, as far as the recordings are long enough
-	legs   []bool                       // by column of the pose: it belongs to the legs' bones and phases
-	tips   []int                        // joints, of windows in which legs that stopped count; nil: there are none
+	starts
+	share float32 // of the steps
+	begun bool    // the network moves well enough to stray
+	legs  []bool  // by column of the pose: it belongs to the legs' bones and phases
+	tips  []int   // joints, of windows in which legs that stopped count; nil: there are none
 
 	rows  []int
 	asked []bool    // by row: legs count, too
@@ -79,12 +78,17 @@ func left(ticks, stride int) (share, rate float32) {
 	return float32(at(ticks)), float32((at(ticks) - at(ticks-1)) * mann.Rate / float64(stride))
 }
 
-func newRecovery(u *rollout, share float32) (*recovery, error) {
+// starts are where a set's windows with recovery can begin.
+type starts struct {
+	From   [len(strayFrames)][4][]int32 // rows from which windows start to stray, by length and kind, as often as an epoch visits them
+	Strays []int                        // lengths in ticks, as far as the recordings are long enough
+}
+
+func startsOf(u *rollout) (s starts, err error) {
 	set, l := u.set.MANN, u.set.Layout
 	if !l.Phases {
-		return nil, errors.New("recipes: recovery needs phases of stepping in the layout: train with Recover 0 (--recover 0)")
+		return s, errors.New("recipes: recovery needs phases of stepping in the layout: train with Recover 0 (--recover 0)")
 	}
-	c := &recovery{share: share, legs: legColumns(set), own: make([]float32, l.PoseLen()), recorded: make([]float32, l.Inputs())}
 	strays := make([]int, len(strayFrames))
 	for i, f := range strayFrames {
 		strays[i] = f / l.Step()
@@ -98,21 +102,26 @@ func newRecovery(u *rollout, share float32) (*recovery, error) {
 			}
 			for kind, is := range kinds {
 				if is {
-					c.from[i][kind] = append(c.from[i][kind], row)
+					s.From[i][kind] = append(s.From[i][kind], row)
 				}
 			}
 		}
 	}
-	for i := range c.from {
-		if len(c.from[i][recoverTurn]) == 0 || len(c.from[i][recoverOwn]) == 0 {
+	for i := range s.From {
+		if len(s.From[i][recoverTurn]) == 0 || len(s.From[i][recoverOwn]) == 0 {
 			break // the recordings are too short
 		}
-		c.strays = strays[:i+1]
+		s.Strays = strays[:i+1]
 	}
-	if len(c.strays) == 0 {
-		return nil, errors.New("recipes: recovery needs recordings that move and recordings that turn by 24° in a second, and there are none: train with Recover 0 (--recover 0)")
+	if len(s.Strays) == 0 {
+		return s, errors.New("recipes: recovery needs recordings that move and recordings that turn by 24° in a second, and there are none: train with Recover 0 (--recover 0)")
 	}
-	return c, nil
+	return s, nil
+}
+
+func newRecovery(u *rollout, share float32, from starts) *recovery {
+	l := u.set.Layout
+	return &recovery{starts: from, share: share, legs: legColumns(u.set.MANN), own: make([]float32, l.PoseLen()), recorded: make([]float32, l.Inputs())}
 }
 
 // kindsOf reports which kinds of windows can begin at row r.
@@ -164,7 +173,7 @@ func (c *recovery) begin(t *grad.Tape, u *rollout, samples []int, key uint64) (r
 	n, in, values := len(samples), u.net.inputs, len(c.own)
 	c.rows, c.asked = c.rows[:0], c.asked[:0]
 	c.x, c.off = slices.Grow(c.x[:0], n*in)[:n*in], slices.Grow(c.off[:0], n*values)[:n*values]
-	straying := c.strays[c.stray(key)]
+	straying := c.Strays[c.stray(key)]
 	c.swung, c.swings = zeros(c.swung, n), zeros(c.swings, n)
 	ticks := swingFrames / u.set.Layout.Step()
 	for i, sample := range samples {
@@ -213,7 +222,7 @@ func (c *recovery) begin(t *grad.Tape, u *rollout, samples []int, key uint64) (r
 
 // stray returns the index of the length for the step with this key: the first in every other step.
 func (c *recovery) stray(key uint64) int {
-	return min(max(int(grad.Hash(key, 3005)%4)-1, 0), len(c.strays)-1)
+	return min(max(int(grad.Hash(key, 3005)%4)-1, 0), len(c.Strays)-1)
 }
 
 // draw returns the row from which the window of a sample starts to stray, the row whose pose it
@@ -221,13 +230,13 @@ func (c *recovery) stray(key uint64) int {
 func (c *recovery) draw(u *rollout, sample int, key uint64) (r, pose, kind int) {
 	stray := c.stray(key)
 	key = grad.Hash(key, uint64(sample))
-	kind = min(int(grad.Hash(key, 3001)%uint64(len(c.from[0])+1)), recoverRare)
-	if len(c.from[stray][kind]) == 0 {
+	kind = min(int(grad.Hash(key, 3001)%uint64(len(c.From[0])+1)), recoverRare)
+	if len(c.From[stray][kind]) == 0 {
 		kind = recoverOwn // all motion goes ahead
 	}
 	from := func(salt uint64) int {
-		rows := c.from[stray][kind]
-		return int(rows[grad.Hash(key, salt)%uint64(len(rows))]) - c.strays[stray]
+		rows := c.From[stray][kind]
+		return int(rows[grad.Hash(key, salt)%uint64(len(rows))]) - c.Strays[stray]
 	}
 	r = from(3002)
 	switch kind {

@@ -44,7 +44,7 @@ func recovering(t *testing.T) (*MANN, *rollout, *recovery) {
 		}
 	}
 	u := newRollout(set, smallNet(m), set.Order, 3, 1)
-	c := must.Get(newRecovery(u, 0.5))(t)
+	c := newRecovery(u, 0.5, must.Get(startsOf(u))(t))
 	return m, u, c
 }
 
@@ -53,8 +53,8 @@ func recovering(t *testing.T) (*MANN, *rollout, *recovery) {
 func TestRecoveryBegins(t *testing.T) {
 	m, u, c := recovering(t)
 	short, long := []int32{60, 121, 122, 123, 230, 230}, []int32{121, 122, 123, 230, 230}
-	if want := [...][4][]int32{{{124, 125, 250}, short, short, {123, 230, 230}}, {{124, 125, 250}, long, long, {123, 230, 230}}}; len(c.strays) != 2 || !reflect.DeepEqual(c.from[:2], want[:]) {
-		t.Fatalf("lengths of %v ticks, windows from rows %v, want %v", c.strays, c.from, want)
+	if want := [...][4][]int32{{{124, 125, 250}, short, short, {123, 230, 230}}, {{124, 125, 250}, long, long, {123, 230, 230}}}; len(c.Strays) != 2 || !reflect.DeepEqual(c.From[:2], want[:]) {
+		t.Fatalf("lengths of %v ticks, windows from rows %v, want %v", c.Strays, c.From, want)
 	}
 	for key, ticks := range map[uint64]int{9: 60, 10: 20} {
 		testRecoveryBegins(t, m, u, c, key, ticks)
@@ -162,12 +162,12 @@ func TestRecoveryDraws(t *testing.T) {
 	_, u, c := recovering(t)
 	var other int
 	// Each row is in one list, so it identifies the kind.
-	c.from[0] = [4][]int32{{124, 125}, {121, 122}, {123}, {230, 231}}
-	c.strays = c.strays[:1]
+	c.From[0] = [4][]int32{{124, 125}, {121, 122}, {123}, {230, 231}}
+	c.Strays = c.Strays[:1]
 	var seen [4]int
 	for sample := range 400 {
 		r, pose, drawn := c.draw(u, sample, 5)
-		kind := slices.IndexFunc(c.from[0][:], func(rows []int32) bool { return slices.Contains(rows, int32(r+20)) })
+		kind := slices.IndexFunc(c.From[0][:], func(rows []int32) bool { return slices.Contains(rows, int32(r+20)) })
 		if kind < 0 {
 			t.Fatalf("sample %d strays from row %d", sample, r)
 		}
@@ -184,7 +184,7 @@ func TestRecoveryDraws(t *testing.T) {
 			if pose != r {
 				other++
 			}
-			if !slices.Contains(c.from[0][1], int32(pose+20)) {
+			if !slices.Contains(c.From[0][1], int32(pose+20)) {
 				t.Errorf("row %d begins with the pose of row %d", r, pose)
 			}
 		default:
@@ -329,7 +329,7 @@ func TestRecoveryRun(t *testing.T) {
 		t.Error(err)
 	}
 	m.Train.Layout.Phases = false
-	if _, err := newRecovery(newRollout(m.Train, smallNet(m), nil, 3, 1), 0.5); err == nil || !strings.Contains(err.Error(), "phases") {
+	if _, err := startsOf(newRollout(m.Train, smallNet(m), nil, 3, 1)); err == nil || !strings.Contains(err.Error(), "phases") {
 		t.Error(err)
 	}
 	m.Ticks = 1

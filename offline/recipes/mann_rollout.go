@@ -107,7 +107,7 @@ func (u *rollout) name(row int) string {
 		return frame(row)
 	}
 	r, pose, _ := u.recovery.draw(u, row, u.key)
-	return fmt.Sprintf("%s with the pose of %s, %d ticks later", frame(r), frame(pose), u.recovery.strays[u.recovery.stray(u.key)])
+	return fmt.Sprintf("%s with the pose of %s, %d ticks later", frame(r), frame(pose), u.recovery.Strays[u.recovery.stray(u.key)])
 }
 
 // loss returns the mean squared error of the windows that begin in rows.

@@ -118,7 +118,7 @@ func testRollout(t *testing.T, m *MANN) {
 	const ticks = 3
 	u := newRollout(m.Train, net, m.Train.Order, ticks, 1)
 	if m.Change > 0 {
-		u.change = newChange(m.Train, m.Change)
+		u.change = newChange(m.Train, m.Change, changesOf(m.Train))
 	}
 	if m.Skate+m.Bend > 0 {
 		u.legs = newLegs(m.Train, m.Skate, m.Bend)
@@ -154,7 +154,7 @@ func testRollout(t *testing.T, m *MANN) {
 				pose := l.PoseLen()
 				for c := range pose {
 					in, out := l.InBone(0)+c, l.OutBone(0)+c
-					d := float64(y[out]-x[in]-(set.Output(r + k)[out]-set.Input(r + k)[in])) / float64(change.std[c])
+					d := float64(y[out]-x[in]-(set.Output(r + k)[out]-set.Input(r + k)[in])) / float64(change.Std[c])
 					want += float64(change.weight) * d * d / float64(ticks*len(rows)*pose)
 				}
 			}

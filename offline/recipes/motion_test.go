@@ -3,7 +3,6 @@ package recipes
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"log/slog"
 	"math"
 	"os"
@@ -18,6 +17,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/ranks"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 	"mannequin/offline/dataset"
@@ -164,38 +164,6 @@ func TestMotionRecipes(t *testing.T) {
 	}
 }
 
-// pair is one of two ranks in one process.
-type pair struct {
-	rank      int
-	to, from  chan []float32
-	said, got chan []byte
-}
-
-func newPair() [2]*pair {
-	a, b, said := make(chan []float32, 1), make(chan []float32, 1), make(chan []byte, 1)
-	return [2]*pair{{0, a, b, said, nil}, {1, b, a, nil, said}}
-}
-
-func (p *pair) Rank() int  { return p.rank }
-func (p *pair) Count() int { return 2 }
-
-func (p *pair) Exchange(send, receive [][]float32) error {
-	copy(receive[p.rank], send[p.rank])
-	p.to <- slices.Clone(send[1-p.rank])
-	if n := copy(receive[1-p.rank], <-p.from); n != len(receive[1-p.rank]) {
-		return fmt.Errorf("%d values, want %d", n, len(receive[1-p.rank]))
-	}
-	return nil
-}
-
-func (p *pair) Share(b []byte) ([]byte, error) {
-	if p.rank == 0 {
-		p.said <- b
-		return b, nil
-	}
-	return <-p.got, nil
-}
-
 // Two processes that train a network together make the bytes that one makes with as many shards.
 func TestMotionRecipesShared(t *testing.T) {
 	net, dir := base(t), t.TempDir()
@@ -207,16 +175,16 @@ func TestMotionRecipesShared(t *testing.T) {
 		must.Get(r.run(t.Context(), o))(t)
 		alone[name] = read(t, o.Out)
 	}
-	ranks := [2]map[string]made{motionRecipes(t, net), motionRecipes(t, net)}
+	recipes := [2]map[string]made{motionRecipes(t, net), motionRecipes(t, net)}
 	for name, want := range alone {
 		t.Run(name, func(t *testing.T) {
-			dir, both := t.TempDir(), newPair()
+			dir := t.TempDir()
 			var all sync.WaitGroup
-			for i, p := range both {
+			for i, p := range ranks.New(2) {
 				all.Go(func() {
 					o := how(dir, 1)
 					o.Shards, o.Ranks = 2, p
-					if _, err := ranks[i][name].run(t.Context(), o); err != nil {
+					if _, err := recipes[i][name].run(t.Context(), o); err != nil {
 						t.Errorf("rank %d: %v", i, err)
 					}
 				})

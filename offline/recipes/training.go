@@ -3,6 +3,7 @@ package recipes
 import (
 	"bytes"
 	"context"
+	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,24 +18,57 @@ import (
 	"mannequin/offline/train"
 )
 
-// RunOptions say how a training runs. They do not change the weights, except for Shards, and that Limit and
-// Patience may end the run earlier.
+// RunOptions say how a training runs. They do not change the weights, except for Shards and
+// GradientsBF16, and that Limit and Patience may end the run earlier.
 type RunOptions struct {
-	Threads    int           // workers; the result does not depend on it
-	Shards     int           // see train.Job
-	Ranks      train.Ranks   // see train.Job
-	Limit      time.Duration // see train.Job
-	Checkpoint string        // path
-	Curves     string        // path of the loss curves without extension; empty: none are written
-	Out        string        // path of the model file
-	BF16       bool          // the model file stores weights as bfloat16
-	Every      time.Duration // between checkpoints
-	Patience   int           // see train.Job
-	Resume     bool
-	Force      bool // overwrite a better model
-	Progress   func(train.Progress)
-	Log        *slog.Logger
-	Now        func() time.Time
+	Threads       int           // workers; the result does not depend on it
+	Shards        int           // see train.Job
+	GradientsBF16 bool          // see train.Job
+	Ranks         train.Ranks   // see train.Job
+	Limit         time.Duration // see train.Job
+	Checkpoint    string        // path
+	Curves        string        // path of the loss curves without extension; empty: none are written
+	Out           string        // path of the model file
+	BF16          bool          // the model file stores weights as bfloat16
+	Every         time.Duration // between checkpoints
+	Patience      int           // see train.Job
+	Resume        bool
+	Force         bool // overwrite a better model
+	Progress      func(train.Progress)
+	Log           *slog.Logger
+	Now           func() time.Time
+}
+
+// Once returns what rank 0 makes, on all ranks: something of the whole data, of which the others read only what their
+// shards need.
+func Once[T any](ranks train.Ranks, make func() (T, error)) (v T, err error) {
+	if ranks == nil {
+		return make()
+	}
+	var message struct {
+		Made T
+		Err  string
+	}
+	var b bytes.Buffer
+	if ranks.Rank() == 0 {
+		if message.Made, err = make(); err != nil {
+			message.Err = err.Error()
+		}
+		if err := gob.NewEncoder(&b).Encode(&message); err != nil {
+			return v, err
+		}
+	}
+	text, shared := ranks.Share(b.Bytes())
+	if err := errors.Join(err, shared); err != nil {
+		return v, err
+	}
+	if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&message); err != nil {
+		return v, err
+	}
+	if message.Err != "" {
+		return v, errors.New(message.Err)
+	}
+	return message.Made, nil
 }
 
 // trained is the outcome of a training, from which a model file is made.
@@ -48,7 +82,7 @@ type trained struct {
 // file.
 func (r *RunOptions) run(ctx context.Context, job *train.Job, doubts []dataset.Warning, model func(trained) (*netruntime.Net, error)) (*train.Report, error) {
 	job.Patience, job.Limit, job.Checkpoint, job.Every, job.Resume = r.Patience, r.Limit, r.Checkpoint, r.Every, r.Resume
-	job.Shards, job.Ranks = r.Shards, r.Ranks
+	job.Shards, job.GradientsBF16, job.Ranks = r.Shards, r.GradientsBF16, r.Ranks
 	job.Curves, job.Progress, job.Log, job.Now = r.Curves, r.Progress, r.Log, r.Now
 	job.Warnings = train.NewWarnings(r.Log)
 	for _, d := range doubts {
@@ -113,18 +147,19 @@ type Training struct {
 
 // hyperparams end a checkpoint key.
 type hyperparams struct {
-	ClipNorm float64         `json:"clip_norm"`
-	Window   int             `json:"window"`
-	Batch    int             `json:"batch"`
-	Seed     uint64          `json:"seed"`
-	AdamW    train.AdamW     `json:"adamw"`
-	AdaDelta *train.AdaDelta `json:"adadelta,omitempty"`
-	Schedule train.Schedule  `json:"schedule"`
-	Shards   int             `json:"shards,omitempty"`
+	ClipNorm      float64         `json:"clip_norm"`
+	Window        int             `json:"window"`
+	Batch         int             `json:"batch"`
+	Seed          uint64          `json:"seed"`
+	AdamW         train.AdamW     `json:"adamw"`
+	AdaDelta      *train.AdaDelta `json:"adadelta,omitempty"`
+	Schedule      train.Schedule  `json:"schedule"`
+	Shards        int             `json:"shards,omitempty"`
+	GradientsBF16 bool            `json:"gradients_bf16,omitempty"`
 }
 
 func (t *Training) hyperparams() hyperparams {
-	return hyperparams{t.ClipNorm, t.Train.Length, t.Batch, t.Seed, t.AdamW, t.AdaDelta, t.schedule(), t.Shards}
+	return hyperparams{t.ClipNorm, t.Train.Length, t.Batch, t.Seed, t.AdamW, t.AdaDelta, t.schedule(), t.Shards, t.GradientsBF16}
 }
 
 // fields are values of a checkpoint key that a recipe does not hold, or holds elsewhere. JSON
@@ -188,7 +223,10 @@ func (t *Training) train(ctx context.Context, w *windows, recipe []any, job *tra
 	if job.Recipe, err = checkpointKey(append(recipe, t.hyperparams())...); err != nil {
 		return nil, err
 	}
-	job.Samples, job.HeldOut, job.DataHash = len(t.Train.Windows), len(t.HeldOut.Windows), motionHash(t.Train, t.HeldOut)
+	if job.DataHash, err = Once(t.Ranks, func() (string, error) { return motionHash(t.Train, t.HeldOut), nil }); err != nil {
+		return nil, err
+	}
+	job.Samples, job.HeldOut = len(t.Train.Windows), len(t.HeldOut.Windows)
 	begin := job.Begin
 	job.Name, job.Begin = w.name, func(epoch int) {
 		if t.Jitter {

@@ -31,6 +31,7 @@ type header struct {
 	Recipe    string   `json:"recipe"`
 	DataHash  string   `json:"data_hash"`
 	Optimizer string   `json:"optimizer"`
+	Shards    *int     `json:"shards"` // nil: not known, from an earlier program
 	Tensors   []tensor `json:"tensors"`
 	position
 }
@@ -69,7 +70,7 @@ func (s *state) write(j *Job) error {
 }
 
 func (s *state) encode(w io.Writer, j *Job) error {
-	head, err := json.Marshal(header{j.Recipe, j.DataHash, j.Optimizer.name(), s.tensors(), s.position})
+	head, err := json.Marshal(header{j.Recipe, j.DataHash, j.Optimizer.name(), &j.Shards, s.tensors(), s.position})
 	if err != nil {
 		return err
 	}
@@ -96,7 +97,7 @@ func (s *state) encode(w io.Writer, j *Job) error {
 
 // MismatchError reports that a checkpoint belongs to other data, another recipe or another network.
 type MismatchError struct {
-	What      string // "data set", "recipe", "optimiser" or "network"
+	What      string // "data set", "recipe", "optimiser", "network" or "number of shards"
 	Got, Want string // of the checkpoint, of this run
 }
 
@@ -195,6 +196,8 @@ func (s *state) decode(f io.Reader, size int64, j *Job) error {
 	switch {
 	case !slices.Equal(h.Tensors, s.tensors()):
 		return &MismatchError{"network", describe(h.Tensors), describe(s.tensors())}
+	case h.Shards != nil && *h.Shards != j.Shards: // the recipe names them too, less plainly
+		return &MismatchError{"number of shards", fmt.Sprintf("--shards %d", *h.Shards), fmt.Sprintf("--shards %d", j.Shards)}
 	case h.Recipe != j.Recipe:
 		got, want := differing(h.Recipe, j.Recipe)
 		return &MismatchError{"recipe", got, want}

@@ -50,6 +50,8 @@ func TestResumeRefusesAnotherRun(t *testing.T) {
 		"data set": func(j *Job) { j.DataHash = "other" },
 		"recipe":   func(j *Job) { j.Recipe = "other" },
 		"network":  func(j *Job) { j.Params[0].Name = "other" },
+
+		"number of shards": func(j *Job) { j.Shards = 4 },
 	} {
 		var m *MismatchError
 		if err := resume(t, b, change); !errors.As(err, &m) || m.What != what {

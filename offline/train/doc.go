@@ -6,8 +6,8 @@
 // therefore continues from its checkpoint to the same bits as a run without interruption, for any
 // number of workers.
 //
-// With Job.Shards a step's batch is cut into parts, which Job.Ranks, several processes, may share: the result is the
-// same to the bit for any number of them (shards.go, ranks.go).
+// With Job.Shards a step's batch is cut into parts, which Job.Ranks, several processes, may share. Each of them updates a
+// slice of the parameters. The result is the same to the bit for any number of them (shards.go, ranks.go).
 //
 // A NaN or an infinity ends a run at its last good state and names the samples
 // ([NotFiniteError]). Only one process at a time can use a checkpoint.

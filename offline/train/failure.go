@@ -73,6 +73,9 @@ func (j *Job) names(rows []int32, heldOut bool) (names []string) {
 // good keeps the current state as the last good one. It returns an error if the last step has made
 // weights that are not finite.
 func (r *run) good() error {
+	if err := r.gatherSlots(); err != nil {
+		return err
+	}
 	if !r.state.finite() {
 		return r.fail("weights", r.last, false)
 	}
@@ -84,6 +87,9 @@ func (r *run) good() error {
 // finds the samples that caused the failure.
 func (r *run) fail(what string, rows []int32, heldOut bool) error {
 	s := r.state
+	if err := r.gatherSlots(); err != nil {
+		return err
+	}
 	e := &NotFiniteError{What: what, Epoch: s.Epoch + 1, Step: s.Step + 1}
 	switch {
 	case heldOut:

@@ -33,7 +33,10 @@ type Job struct {
 	// them: the result depends on Shards, and not on the number of ranks. Batch is a multiple of it. Loss gets the
 	// rows and a key of one shard; frozen parameters that it changes get the mean over the shards. 0: batches are whole.
 	Shards int
-	Ranks  Ranks // the processes that train together, at most Shards; nil: this one alone
+	// GradientsBF16 rounds the gradients of shards and their sums to bfloat16, in which Ranks send them: half the
+	// bytes. It needs Shards, and the result does not depend on the number of ranks either.
+	GradientsBF16 bool
+	Ranks         Ranks // the processes that train together, at most Shards; nil: this one alone
 
 	Epochs int
 	Seed   uint64
@@ -157,6 +160,7 @@ func (j *Job) Validate() error {
 		check{j.HeldOut >= 1 && j.HeldOut <= math.MaxInt32, "HeldOut", j.HeldOut, "1 to 2³¹−1 samples"},
 		check{j.Shards == 0 || j.Shards > 0 && j.Batch%j.Shards == 0, "Shards", j.Shards, fmt.Sprintf("a divisor of the batch of %d, or 0", j.Batch)},
 		check{j.Ranks == nil || j.Shards >= j.Ranks.Count(), "Shards", j.Shards, "at least one for each rank"},
+		check{!j.GradientsBF16 || j.Shards > 0, "GradientsBF16", "set without Shards", "Shards"},
 		check{j.Epochs >= 1, "Epochs", j.Epochs, "at least 1"},
 		check{j.Optimizer != nil, "Optimizer", "nil", "AdamW or AdaDelta"},
 		check{j.Schedule != nil, "Schedule", "nil", "Constant or another one"},

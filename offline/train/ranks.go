@@ -9,14 +9,18 @@ import (
 )
 
 // Ranks are the processes that train one network together, as in MPI. All of them run the same Job on the same
-// data, with their own share of each step's shards. A call returns when all ranks have made it. An error ends
-// the run: the others may never come.
+// data, with their own share of each step's shards. An error ends the run: the others may never come.
 type Ranks interface {
 	Rank() int  // of this process, from 0; rank 0 writes the files
 	Count() int // of all
 
-	// Exchange sends send[i] to rank i, and fills receive[i] with what rank i sends here.
-	Exchange(send, receive [][]float32) error
+	// Send begins to send b to a rank, and Receive to fill b with what a rank sends here with the same tag, in the
+	// order of the calls. Both return at once, and b must stay as it is until Wait returns. Several goroutines may
+	// call Send.
+	Send(to, tag int, b []byte)
+	Receive(from, tag int, b []byte)
+	// Wait returns when all that this rank has begun is done.
+	Wait() error
 	// Share returns rank 0's bytes on all ranks.
 	Share(b []byte) ([]byte, error)
 }
@@ -113,4 +117,89 @@ func (r *run) own(stop bool) (d decisions) {
 		d.save, d.limit = r.checkpointDue(), r.Limit > 0 && r.state.Elapsed >= r.Limit
 	}
 	return d
+}
+
+// wait waits until all messages that have begun are done.
+func (r *run) wait() error {
+	if r.Ranks == nil {
+		return nil
+	}
+	return r.Ranks.Wait()
+}
+
+// others calls f for all ranks except this one.
+func (s *shards) others(f func(rank int)) {
+	for k := range s.count {
+		if k != s.rank {
+			f(k)
+		}
+	}
+}
+
+// awaitSums begins to receive the other ranks' sums of this rank's chunks. A message's tag is the chunk.
+func (r *run) awaitSums() {
+	for i := range r.mine {
+		for k := range r.shards.parts {
+			if p := &r.shards.parts[k]; p.rank != r.shards.rank {
+				r.Ranks.Receive(p.rank, r.mine[i].index, p.packed(&r.mine[i]))
+			}
+		}
+	}
+}
+
+// sendSum begins to send the sum of a chunk to its rank, if the shard in progress completes it.
+func (r *run) sendSum(index int) {
+	s, c := r.shards, &r.chunks[index]
+	if s.now.ends >= 0 && c.rank != s.rank {
+		p := &s.parts[s.now.ends]
+		p.pack(c)
+		r.Ranks.Send(c.rank, index, p.packed(c))
+	}
+}
+
+// exchangeNotes sends this rank's notes to all, and gets theirs.
+func (r *run) exchangeNotes() error {
+	s, tag := r.shards, len(r.chunks)
+	s.others(func(k int) {
+		r.Ranks.Receive(k, tag, bytesOf(s.notes[k]))
+		r.Ranks.Send(k, tag, bytesOf(s.notes[s.rank]))
+	})
+	return r.wait()
+}
+
+// gather brings the values of each chunk from its rank to all.
+func (r *run) gather(values func(c *chunk) []float32) error {
+	s := r.shards
+	for i := range r.chunks {
+		c := &r.chunks[i]
+		if c.rank != s.rank {
+			r.Ranks.Receive(c.rank, i, bytesOf(values(c)))
+			continue
+		}
+		s.others(func(k int) { r.Ranks.Send(k, i, bytesOf(values(c))) })
+	}
+	return r.wait()
+}
+
+// gatherWeights brings the updated weights to all ranks. The optimiser's slots stay with the chunk's rank.
+func (r *run) gatherWeights() error {
+	if r.shards == nil || r.shards.count == 1 {
+		return nil
+	}
+	r.shards.stale = true
+	return r.gather(func(c *chunk) []float32 { return r.Params[c.param].Val[c.at:c.end] })
+}
+
+// gatherSlots brings the optimiser's slots to all ranks, so that the state is whole.
+func (r *run) gatherSlots() error {
+	if r.shards == nil || !r.shards.stale {
+		return nil
+	}
+	for _, slot := range r.state.slots {
+		if err := r.gather(func(c *chunk) []float32 { return slot[c.param][c.at:c.end] }); err != nil {
+			return err
+		}
+	}
+	r.shards.stale = false
+	return nil
 }

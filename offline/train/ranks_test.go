@@ -1,10 +1,8 @@
 package train
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -13,99 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"mannequin/internal/testing/ranks"
 	"mannequin/netruntime/grad"
 )
-
-// group is ranks in one process.
-type group struct {
-	mu    sync.Mutex
-	all   *sync.Cond
-	here  int
-	round int
-	sent  [][][]float32
-	bytes []byte
-	dead  bool
-}
-
-// member is a rank of a group.
-type member struct {
-	*group
-	rank int
-	die  int // calls until it dies; 0: never
-}
-
-var errDead = errors.New("a rank has died")
-
-func newGroup(n int) []*member {
-	g := &group{sent: make([][][]float32, n)}
-	g.all = sync.NewCond(&g.mu)
-	var out []*member
-	for i := range n {
-		out = append(out, &member{group: g, rank: i})
-	}
-	return out
-}
-
-func (m *member) Rank() int  { return m.rank }
-func (m *member) Count() int { return len(m.sent) }
-
-// meet waits until all are here. g.mu is held.
-func (m *member) meet() error {
-	if m.die > 0 {
-		if m.die--; m.die == 0 {
-			m.dead = true
-			m.all.Broadcast()
-		}
-	}
-	if m.dead {
-		return errDead
-	}
-	if m.here++; m.here == len(m.sent) {
-		m.here = 0
-		m.round++
-		m.all.Broadcast()
-		return nil
-	}
-	for now := m.round; m.round == now; m.all.Wait() {
-		if m.dead {
-			return errDead
-		}
-	}
-	return nil
-}
-
-func (m *member) Exchange(send, receive [][]float32) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.sent[m.rank] = nil
-	for _, s := range send {
-		m.sent[m.rank] = append(m.sent[m.rank], slices.Clone(s))
-	}
-	if err := m.meet(); err != nil {
-		return err
-	}
-	for k := range receive {
-		from := m.sent[k][m.rank]
-		if len(from) != len(receive[k]) {
-			return fmt.Errorf("rank %d sends %d values to %d, which wants %d", k, len(from), m.rank, len(receive[k]))
-		}
-		copy(receive[k], from)
-	}
-	return m.meet()
-}
-
-func (m *member) Share(b []byte) ([]byte, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.rank == 0 {
-		m.bytes = b
-	}
-	if err := m.meet(); err != nil {
-		return nil, err
-	}
-	out := bytes.Clone(m.bytes)
-	return out, m.meet()
-}
 
 // sharded makes a toy with shards, and a frozen parameter that Loss changes, as running means are.
 func sharded(t testing.TB, shards int) *toy {
@@ -125,12 +33,12 @@ func sharded(t testing.TB, shards int) *toy {
 }
 
 // together runs toys as ranks, and returns their reports and errors.
-func together(t testing.TB, toys []*toy, ranks []*member, ctx func(rank int) context.Context) ([]*Report, []error) {
+func together(t testing.TB, toys []*toy, world []*ranks.Rank, ctx func(rank int) context.Context) ([]*Report, []error) {
 	t.Helper()
 	reports, errs := make([]*Report, len(toys)), make([]error, len(toys))
 	var all sync.WaitGroup
 	for i, y := range toys {
-		y.job.Ranks = ranks[i]
+		y.job.Ranks = world[i]
 		y.job.Checkpoint = toys[0].job.Checkpoint
 		all.Go(func() { reports[i], errs[i] = y.try(ctx(i), 1+i%2) })
 	}
@@ -143,19 +51,29 @@ func always(int) context.Context { return context.Background() }
 // Any number of ranks ends with the same bytes, which those of one process with as many shards are. All ranks have the
 // same weights, and only the first one saves.
 func TestRanksAgree(t *testing.T) {
-	for _, clip := range []float64{0, 0.3} {
+	whole := ""
+	for _, c := range []struct {
+		clip float64
+		bf16 bool
+	}{{0, false}, {0.3, false}, {0.3, true}} {
 		for _, shards := range []int{1, 4, 8} {
 			alone := sharded(t, shards)
-			alone.job.ClipNorm = clip
+			alone.job.ClipNorm, alone.job.GradientsBF16 = c.clip, c.bf16
 			want := alone.outcome(t, alone.run(t, context.Background()))
+			if shards == 8 && c.clip > 0 {
+				if want == whole {
+					t.Error("rounded gradients make the same weights")
+				}
+				whole = want
+			}
 			for n := 1; n <= shards && n <= 5; n++ {
 				var toys []*toy
 				for range n {
 					y := sharded(t, shards)
-					y.job.ClipNorm = clip
+					y.job.ClipNorm, y.job.GradientsBF16 = c.clip, c.bf16
 					toys = append(toys, y)
 				}
-				reports, errs := together(t, toys, newGroup(n), always)
+				reports, errs := together(t, toys, ranks.New(n), always)
 				if err := errors.Join(errs...); err != nil {
 					t.Fatal(err)
 				}
@@ -177,6 +95,137 @@ func TestRanksAgree(t *testing.T) {
 	}
 }
 
+// Chunks of one parameter belong to several ranks, which change the same bits as one process does.
+func TestRanksShareParameters(t *testing.T) {
+	weights := func(n int, clip float64, bf16 bool) [][]float32 {
+		var all sync.WaitGroup
+		got := make([][][]float32, n)
+		for i, rank := range ranks.New(n) {
+			all.Go(func() {
+				j := wide()
+				j.Optimizer, j.L1, j.ClipNorm, j.Shards, j.GradientsBF16, j.Ranks = Adam(0.01), 1e-4, clip, 4, bf16, rank
+				idle := grad.NewParam("idle", 2, 2)
+				idle.Val[1] = 1
+				j.Params = append(j.Params, idle)
+				pool := grad.NewPool(1 + i%3)
+				defer pool.Close()
+				step, err := j.Stepper(pool)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for range 6 {
+					if err := step(); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+				for _, p := range j.Params {
+					got[i] = append(got[i], slices.Clone(p.Val))
+				}
+			})
+		}
+		all.Wait()
+		for i := range got {
+			if !slices.EqualFunc(got[i], got[0], slices.Equal) {
+				t.Errorf("rank %d of %d has other weights", i, n)
+			}
+		}
+		return got[0]
+	}
+	for name, how := range map[string]struct {
+		clip float64
+		bf16 bool
+	}{"all": {}, "clip": {clip: 0.05}, "bf16": {bf16: true}} {
+		want := weights(1, how.clip, how.bf16)
+		if slices.Equal(want[0], wide().Params[0].Val) || !slices.Equal(want[6], []float32{0, 1, 0, 0}) {
+			t.Error("the weights stay, or the idle ones do not")
+		}
+		for n := 2; n <= 4; n++ {
+			if !slices.EqualFunc(weights(n, how.clip, how.bf16), want, slices.Equal) {
+				t.Errorf("%s: %d ranks make other weights than one", name, n)
+			}
+		}
+	}
+}
+
+// watched is a rank whose messages are seen.
+type watched struct {
+	Ranks
+	sent func(tag int)
+}
+
+func (w watched) Send(to, tag int, b []byte) {
+	w.sent(tag)
+	w.Ranks.Send(to, tag, b)
+}
+
+// The gradient of the upper layer is sent before the backward pass of the lower one.
+func TestGradientsAreSentEarly(t *testing.T) {
+	var all sync.WaitGroup
+	early := 0
+	for i, rank := range ranks.New(2) {
+		y := sharded(t, 8)
+		y.job.Epochs = 1
+		var tape *grad.Tape
+		loss := y.job.Loss
+		y.job.Loss = func(t *grad.Tape, rows []int32, heldOut bool, key uint64) *grad.Mat {
+			tape = t
+			return loss(t, rows, heldOut, key)
+		}
+		lower, upper := y.job.Params[0], 2 // of which rank 1 owns the upper one, which is one chunk
+		y.job.Ranks = watched{rank, func(tag int) {
+			if i == 0 && tag == upper && !tape.Reached(lower) {
+				early++
+			}
+		}}
+		all.Go(func() {
+			if _, err := y.try(context.Background(), 1); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if early != toySteps {
+		t.Errorf("%d of %d times", early, toySteps)
+	}
+}
+
+// Rounding is to the nearest bfloat16, or to the even one of two.
+func TestRoundBF16(t *testing.T) {
+	for up := range uint32(1<<16 - 1) {
+		low, high := math.Float32frombits(up<<16), math.Float32frombits((up+1)<<16)
+		if low != low || high != high || math.IsInf(float64(high), 0) {
+			continue
+		}
+		even := low
+		if up&1 == 1 {
+			even = high
+		}
+		x := []float32{low, math.Float32frombits(up<<16 | 0x7fff), math.Float32frombits(up<<16 | 0x8000), math.Float32frombits(up<<16 | 0x8001)}
+		if roundBF16(x); !slices.Equal(x, []float32{low, low, even, high}) {
+			t.Fatalf("beside %x: %x", up, x)
+		}
+	}
+	x := []float32{math.Float32frombits(0x7f800001), float32(math.Inf(-1))}
+	if roundBF16(x); x[0] == x[0] || x[1] != float32(math.Inf(-1)) {
+		t.Errorf("NaN and an infinity become %v", x)
+	}
+}
+
+// Rounded gradients train nearly as well.
+func TestGradientsBF16Learn(t *testing.T) {
+	best := map[bool]float64{}
+	for _, bf16 := range []bool{false, true} {
+		y := sharded(t, 8)
+		y.job.Epochs, y.job.GradientsBF16 = 60, bf16
+		best[bf16] = y.run(t, context.Background()).Best
+	}
+	if math.Abs(best[true]/best[false]-1) > 0.05 {
+		t.Errorf("held-out losses %v", best)
+	}
+}
+
 // Progress has the time of each rank, and a slow one is seen.
 func TestRankTimes(t *testing.T) {
 	var toys []*toy
@@ -193,7 +242,7 @@ func TestRankTimes(t *testing.T) {
 		y.job.Progress = func(p Progress) { last[rank] = p.Ranks }
 		toys = append(toys, y)
 	}
-	if _, errs := together(t, toys, newGroup(3), always); errors.Join(errs...) != nil {
+	if _, errs := together(t, toys, ranks.New(3), always); errors.Join(errs...) != nil {
 		t.Fatal(errs)
 	}
 	for rank, took := range last {
@@ -254,7 +303,7 @@ func TestRanksResume(t *testing.T) {
 				cancel()
 			}
 		}
-		reports, errs := together(t, toys, newGroup(n), func(rank int) context.Context {
+		reports, errs := together(t, toys, ranks.New(n), func(rank int) context.Context {
 			if rank == last {
 				return ctx
 			}
@@ -276,7 +325,7 @@ func TestRanksResume(t *testing.T) {
 			again = append(again, y)
 		}
 		again[0].job.Checkpoint = toys[0].job.Checkpoint
-		reports, errs = together(t, again, newGroup(m), always)
+		reports, errs = together(t, again, ranks.New(m), always)
 		if err := errors.Join(errs...); err != nil {
 			t.Fatal(err)
 		}
@@ -297,11 +346,11 @@ func TestRankDies(t *testing.T) {
 			y.job.Every = 1 // a checkpoint after each step
 			toys = append(toys, y)
 		}
-		ranks := newGroup(3)
-		ranks[2].die = die
-		_, errs := together(t, toys, ranks, always)
+		world := ranks.New(3)
+		world[2].Die = die
+		_, errs := together(t, toys, world, always)
 		for i, err := range errs {
-			if !errors.Is(err, errDead) {
+			if !errors.Is(err, ranks.ErrDead) {
 				t.Fatalf("rank %d: %v", i, err)
 			}
 		}
@@ -312,7 +361,7 @@ func TestRankDies(t *testing.T) {
 			again = append(again, y)
 		}
 		again[0].job.Checkpoint = toys[0].job.Checkpoint
-		reports, errs := together(t, again, newGroup(2), always)
+		reports, errs := together(t, again, ranks.New(2), always)
 		if err := errors.Join(errs...); err != nil {
 			t.Fatal(err)
 		}
@@ -351,7 +400,7 @@ func TestRanksFail(t *testing.T) {
 				c.spoil(y)
 				toys = append(toys, y)
 			}
-			_, errs := together(t, toys, newGroup(3), always)
+			_, errs := together(t, toys, ranks.New(3), always)
 			for i, err := range errs {
 				if err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("rank %d: %v, want %q", i, err, c.want)
@@ -364,7 +413,7 @@ func TestRanksFail(t *testing.T) {
 		t.Errorf("shards that do not divide the batch: %v", err)
 	}
 	y = sharded(t, 2)
-	y.job.Ranks = newGroup(3)[0]
+	y.job.Ranks = ranks.New(3)[0]
 	if _, err := y.try(context.Background(), 1); err == nil || !strings.Contains(err.Error(), "each rank") {
 		t.Errorf("more ranks than shards: %v", err)
 	}

@@ -31,8 +31,9 @@ type run struct {
 	first  [][]float32 // the initial weights, which are the best until an epoch beats them
 	back   snapshot    // the last good state
 
-	// For clipping by norm:
+	// For clipping by norm, and with shards:
 	chunks          []chunk
+	mine            []chunk // those that this process updates
 	shrink          float32 // factor of the gradients
 	measure, change func(worker, i int)
 
@@ -46,7 +47,7 @@ type run struct {
 func newRun(j *Job, pool *grad.Pool) *run {
 	r := &run{Job: j, pool: pool, tape: grad.NewTape(pool), steps: j.Samples / j.Batch, state: newState(j.Params, j.Optimizer),
 		warn: cmp.Or(j.Warnings, NewWarnings(j.Log))}
-	if j.Shards > 0 {
+	if r.cut(); j.Shards > 0 {
 		r.shards = newShards(r)
 	}
 	return r
@@ -248,6 +249,9 @@ func (r *run) losses() map[string]float64 {
 // evaluate ends an epoch: it adds a point to the curve and keeps the weights if they are the best.
 func (r *run) evaluate(train float64) error {
 	s := r.state
+	if err := r.gatherSlots(); err != nil {
+		return err
+	}
 	if !s.finite() {
 		return r.fail("weights", r.last, false)
 	}

@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"mannequin/netruntime/grad"
@@ -11,31 +12,32 @@ import (
 
 // A step with shards splits its batch into Job.Shards equal parts. The gradient of each is computed by itself,
 // and they are summed along one binary tree: the sum of shards lo to hi is that of the first half and that of
-// the second. Ranks compute neighbouring shards. Each sends the sums of the largest whole subtrees that it has,
-// slice by slice, to the rank that adds up that slice, and gets the other slices' sums back. So neither the number
-// of ranks nor that of workers changes a bit.
+// the second. So neither the number of ranks nor that of workers changes a bit.
+//
+// Ranks compute neighbouring shards. Parameters are cut into chunks, each of which belongs to a rank. As soon as the
+// backward pass is done with a chunk, and it is added to those of the shards before, its sum is on its way to the
+// chunk's rank. That rank adds the sums of all, updates its chunks, and sends their new weights to all (ranks.go).
+//
+// With Job.GradientsBF16 the gradient of each shard and each sum in the tree is rounded, whether it is sent or not. Only
+// the whole sum is not: nobody sends it.
 
 // shards is the work space of steps with shards.
 type shards struct {
-	values  int         // of all parameters
-	length  int         // of a sum: values, and the tail
-	tail    []float32   // of the total
-	total   []float32   // the sum over all shards
-	nodes   [][]node    // (ranks) the subtrees that each computes
-	sums    [][]float32 // of this rank's
-	spare   [][]float32 // by depth
-	initial [][]float32 // values of frozen parameters before the step
-	bounds  []int       // (ranks + 1) of the slices
-	send    [][]float32 // (ranks) slices of this rank's sums
-	got     [][]float32 // (ranks) what each has sent of this rank's slice
-	back    [][]float32 // (ranks) slices of the total
-	mine    [][]float32 // (ranks) this rank's slice of the total
-	next    []int       // (ranks) subtrees that are added
-	scratch []float32   // of adding up a slice, by depth
-	reached []bool      // (parameters) some shard has their gradient
-
-	decided decisions       // of all ranks, in the last step
-	took    []time.Duration // (ranks) to compute a step, a mean of the last ones
+	rank, count int
+	bf16        bool
+	length      int             // of a sum: for each chunk its values, and how many shards have a gradient of them
+	firsts      []int           // (parameters) their first chunks
+	parts       []part          // of all ranks, in the tree's order
+	leaves      []leaf          // (shards) what to do with the gradient of each; only this rank's are set
+	now         *leaf           // of the shard in progress
+	left        []atomic.Int32  // (chunks) values that are still missing
+	spare       [][]float32     // sums of subtrees, by depth
+	initial     [][]float32     // values of frozen parameters before the step
+	zeros       []float32       // (chunkSize)
+	notes       [][]float64     // (ranks) what all must know of each one's step
+	decided     decisions       // of all ranks, in the last step
+	took        []time.Duration // (ranks) to compute a step, a mean of the last ones
+	stale       bool            // the optimiser's slots of other ranks' chunks are not here
 }
 
 // node is the subtree of shards lo up to hi.
@@ -58,208 +60,313 @@ func (n node) within(lo, hi int, to []node) []node {
 	return b.within(lo, hi, a.within(lo, hi, to))
 }
 
-// Values in the tail of a sum, after a loss for each shard, a flag for each parameter that is reached, and the seconds
-// that each rank has computed.
+// part is a subtree that one rank sums. This rank's own sum holds all chunks, that of another rank only those of this
+// one, from offset base on.
+type part struct {
+	node
+	rank, base int
+	sum        []float32
+	wire       []uint16 // what is sent of it in bfloat16; nil: the sum itself
+}
+
+// leaf is where a shard's gradient goes, chunk by chunk.
+type leaf struct {
+	whole  bool      // it is the only shard
+	copied []float32 // a place for it; nil: the first sum adds it
+	sums   []sum     // that are due when it is there
+	ends   int       // index of the part that is complete then, or -1
+}
+
+// sum adds one subtree to another one. from is nil for the gradient of the shard itself.
+type sum struct {
+	into, from []float32
+	whole      bool // that is the sum of all shards
+}
+
+// Of a rank's notes. The loss of each of its shards and the square of each of its chunks follow.
 const (
-	tailStop = iota
-	tailSave
-	tailLimit
-	tailFlags
+	noteStop = iota
+	noteSave
+	noteLimit
+	noteSeconds
+	noteLosses
 )
 
 func newShards(r *run) *shards {
-	s := &shards{reached: make([]bool, len(r.Params))}
-	for _, p := range r.Params {
-		s.values += len(p.Val)
-		s.initial = append(s.initial, nil)
-	}
-	rank, count := 0, 1
+	s := &shards{count: 1, bf16: r.GradientsBF16, zeros: make([]float32, chunkSize), leaves: make([]leaf, r.Shards), initial: make([][]float32, len(r.Params))}
 	if r.Ranks != nil {
-		rank, count = r.Ranks.Rank(), r.Ranks.Count()
+		s.rank, s.count = r.Ranks.Rank(), r.Ranks.Count()
 	}
-	s.length = s.values + r.Shards + len(r.Params) + count + tailFlags
-	s.total = make([]float32, s.length)
-	s.tail = s.total[s.values:]
-	s.took = make([]time.Duration, count)
-	root := node{0, r.Shards}
-	for k := range count {
-		s.nodes = append(s.nodes, root.within(k*r.Shards/count, (k+1)*r.Shards/count, nil))
-		s.bounds = append(s.bounds, k*s.length/count)
-	}
-	s.bounds = append(s.bounds, s.length)
-	for range s.nodes[rank] {
-		s.sums = append(s.sums, make([]float32, s.length))
-	}
-	if slice := s.bounds[rank+1] - s.bounds[rank]; count > 1 {
-		for k := range count {
-			s.got = append(s.got, make([]float32, slice*len(s.nodes[k])))
+	s.left, s.took = make([]atomic.Int32, len(r.chunks)), make([]time.Duration, s.count)
+	base, length := s.deal(r)
+	for k := range s.count {
+		own := s.of(k)
+		squares := 0
+		for _, c := range r.chunks {
+			if c.rank == k {
+				squares++
+			}
 		}
-		s.scratch = make([]float32, slice*depth(r.Shards))
-		s.send, s.next = make([][]float32, count), make([]int, count)
-		for k := range count {
-			s.back = append(s.back, s.total[s.bounds[k]:s.bounds[k+1]])
-			s.mine = append(s.mine, s.total[s.bounds[rank]:s.bounds[rank+1]])
+		s.notes = append(s.notes, make([]float64, noteLosses+own.hi-own.lo+squares))
+		for _, n := range (node{0, r.Shards}).within(own.lo, own.hi, nil) {
+			p := part{node: n, rank: k}
+			if k == s.rank {
+				p.sum = make([]float32, s.length)
+				s.plan(n, p.sum, 0)
+				s.leaves[n.hi-1].ends = len(s.parts)
+			} else {
+				p.base, p.sum = base, make([]float32, length)
+			}
+			if s.bf16 && s.count > 1 {
+				p.wire = make([]uint16, len(p.sum))
+			}
+			s.parts = append(s.parts, p)
 		}
 	}
 	return s
 }
 
-// depth returns the number of levels of a tree of n leaves below its root.
-func depth(n int) (d int) {
-	for ; n > 1; n = (n + 1) / 2 {
-		d++
+// deal gives each rank a slice of the chunks, and returns where this rank's begins in a sum, and its length.
+func (s *shards) deal(r *run) (base, length int) {
+	for i := range r.chunks {
+		c := &r.chunks[i]
+		if c.at == 0 {
+			s.firsts = append(s.firsts, i)
+		}
+		c.offset = s.length
+		s.length += c.end - c.at + 1
 	}
-	return d
+	r.mine = nil
+	for i := range r.chunks {
+		c := &r.chunks[i]
+		if c.rank = c.offset * s.count / s.length; c.rank != s.rank {
+			continue
+		}
+		if r.mine == nil {
+			base, r.mine = c.offset, r.chunks[i:i]
+		}
+		r.mine = r.mine[:len(r.mine)+1]
+		length += c.end - c.at + 1
+	}
+	return base, length
 }
 
-// shardedStep computes the loss of the batch and the gradients of all parameters, over all ranks.
+// of returns the shards of a rank.
+func (s *shards) of(rank int) node {
+	n := len(s.leaves)
+	return node{rank * n / s.count, (rank + 1) * n / s.count}
+}
+
+// plan says what to do with the shards of subtree n, so that its sum ends in dst.
+func (s *shards) plan(n node, dst []float32, depth int) {
+	whole := n.hi-n.lo == len(s.leaves)
+	if n.hi-n.lo == 1 {
+		s.leaves[n.lo] = leaf{whole: whole, copied: dst, ends: -1}
+		return
+	}
+	a, b := n.halves()
+	s.plan(a, dst, depth+1)
+	if b.hi-b.lo == 1 {
+		s.leaves[b.lo] = leaf{sums: []sum{{dst, nil, whole}}, ends: -1}
+		return
+	}
+	for len(s.spare) <= depth {
+		s.spare = append(s.spare, make([]float32, s.length))
+	}
+	s.plan(b, s.spare[depth], depth+1)
+	last := &s.leaves[b.hi-1]
+	last.sums = append(last.sums, sum{dst, s.spare[depth], whole})
+}
+
+// shardedStep computes the loss of the batch, and the gradients of this rank's chunks over the shards of all ranks.
 func (r *run) shardedStep(ctx context.Context) (float64, error) {
 	s := r.shards
+	r.awaitSums()
 	for i, p := range r.Params {
 		if p.Frozen { // Loss may change it
 			s.initial[i] = append(s.initial[i][:0], p.Val...)
 		}
 	}
-	rank := 0
-	if r.Ranks != nil {
-		rank = r.Ranks.Rank()
-	}
 	start := time.Now()
-	for i, n := range s.nodes[rank] {
-		r.sumShards(n, s.sums[i], 0)
+	mine := s.of(s.rank)
+	note := append(s.notes[s.rank][:0], make([]float64, noteLosses)...)
+	for i := mine.lo; i < mine.hi; i++ {
+		note = append(note, float64(r.shard(i)))
 	}
-	s.sums[0][s.length-tailFlags-len(s.took)+rank] += float32(time.Since(start).Seconds())
+	note[noteSeconds] = time.Since(start).Seconds()
 	own := r.own(ctx.Err() != nil)
-	asked := s.sums[0][s.length-tailFlags:]
-	for i, yes := range [tailFlags]bool{tailStop: own.stop, tailSave: own.save, tailLimit: own.limit} {
+	for i, yes := range [...]bool{noteStop: own.stop, noteSave: own.save, noteLimit: own.limit} {
 		if yes {
-			asked[i]++
+			note[i] = 1
 		}
 	}
-	if err := r.addUp(); err != nil {
+	if err := r.wait(); err != nil {
 		return 0, err
 	}
-	flags := s.tail[len(s.tail)-tailFlags:]
-	s.decided = decisions{stop: flags[tailStop] > 0, save: flags[tailSave] > 0, limit: flags[tailLimit] > 0}
-	for k, seconds := range s.tail[len(s.tail)-tailFlags-len(s.took):][:len(s.took)] {
-		now := time.Duration(float64(seconds) * float64(time.Second))
+	r.pool.Run(len(r.mine), r.measure)
+	for i := range r.mine {
+		note = append(note, r.mine[i].squares)
+	}
+	if err := r.exchangeNotes(); err != nil {
+		return 0, err
+	}
+	return r.readNotes() / float64(r.Shards), nil
+}
+
+// readNotes takes what all ranks say of the step, and returns the sum of the shards' losses.
+func (r *run) readNotes() (loss float64) {
+	s := r.shards
+	s.decided = decisions{}
+	at := 0 // in the chunks
+	for k, note := range s.notes {
+		s.decided.stop = s.decided.stop || note[noteStop] > 0
+		s.decided.save = s.decided.save || note[noteSave] > 0
+		s.decided.limit = s.decided.limit || note[noteLimit] > 0
+		took := time.Duration(note[noteSeconds] * float64(time.Second))
 		if s.took[k] == 0 {
-			s.took[k] = now
+			s.took[k] = took
 		}
-		s.took[k] += (now - s.took[k]) / 16
-	}
-	var loss float64
-	for _, l := range s.tail[:r.Shards] {
-		loss += float64(l)
-	}
-	share, at := 1/float32(r.Shards), 0
-	for i, p := range r.Params {
-		from := s.total[at : at+len(p.Val)]
-		at += len(p.Val)
-		s.reached[i] = s.tail[r.Shards+i] > 0
-		switch {
-		case p.Frozen:
-			vec.Scale(p.Val, share, from)
-		case s.reached[i]:
-			vec.Scale(p.Grad, share, from)
+		s.took[k] += (took - s.took[k]) / 16
+		losses := s.of(k).hi - s.of(k).lo
+		for _, l := range note[noteLosses:][:losses] {
+			loss += l
+		}
+		for _, squares := range note[noteLosses+losses:] {
+			r.chunks[at].squares = squares
+			at++
 		}
 	}
-	return loss / float64(r.Shards), nil
+	return loss
 }
 
-// sumShards writes the sum of a subtree to dst. Depth counts from the subtree's root.
-func (r *run) sumShards(n node, dst []float32, depth int) {
-	if n.hi-n.lo == 1 {
-		r.shard(n.lo, dst)
-		return
-	}
+// shard computes the gradients of a shard, adds them to those of the shards before, and returns its loss.
+func (r *run) shard(i int) float32 {
 	s := r.shards
-	a, b := n.halves()
-	r.sumShards(a, dst, depth+1)
-	for len(s.spare) <= depth {
-		s.spare = append(s.spare, make([]float32, s.length))
+	s.now = &s.leaves[i]
+	for k := range r.chunks {
+		s.left[k].Store(int32(r.chunks[k].end - r.chunks[k].at))
 	}
-	r.sumShards(b, s.spare[depth], depth+1)
-	add(r.pool, dst, s.spare[depth])
-}
-
-// add adds b to a.
-func add(pool *grad.Pool, a, b []float32) {
-	const size = 1 << 15
-	pool.Run((len(a)+size-1)/size, func(_, i int) {
-		end := min((i+1)*size, len(a))
-		vec.Add(a[i*size:end], a[i*size:end], b[i*size:end])
-	})
-}
-
-// shard writes the gradients of a shard, the frozen parameters as its loss leaves them, and its tail to dst.
-func (r *run) shard(i int, dst []float32) {
-	s := r.shards
-	size := len(r.rows) / r.Shards
 	for k, p := range r.Params {
 		if p.Frozen {
 			copy(p.Val, s.initial[k])
 		}
 	}
+	size := len(r.rows) / r.Shards
 	r.tape.Reset()
 	loss := r.Loss(r.tape, r.rows[i*size:(i+1)*size], false, grad.Hash(r.key(), uint64(i)))
 	l := loss.Val[0]
-	tail := dst[s.values:]
-	clear(tail)
-	tail[i] = l
 	finite := !math.IsNaN(float64(l)) && !math.IsInf(float64(l), 0)
 	if finite {
-		r.tape.Backward(loss)
+		r.tape.Backward(loss) // calls put for the parameters that it reaches
 	}
-	at := 0
 	for k, p := range r.Params {
-		to := dst[at : at+len(p.Val)]
-		at += len(p.Val)
 		switch {
 		case p.Frozen:
-			copy(to, p.Val)
+			r.put(k, 0, p.Val, true)
 			copy(p.Val, s.initial[k])
-		case finite && r.tape.Reached(p):
-			copy(to, p.Grad)
-			tail[r.Shards+k] = 1
-		default:
-			clear(to)
+		case !finite || !r.tape.Reached(p):
+			for at := 0; at < len(p.Val); at += chunkSize {
+				r.put(k, at, s.zeros[:min(chunkSize, len(p.Val)-at)], false)
+			}
 		}
 	}
+	return l
 }
 
-// addUp makes total the sum over all shards of all ranks.
-func (r *run) addUp() error {
+// put takes the gradient of the shard in progress, of parameter i from index at on. Several goroutines may call it.
+func (r *run) put(i, at int, g []float32, reached bool) {
 	s := r.shards
-	if r.Ranks == nil || r.Ranks.Count() == 1 {
-		copy(s.total, s.sums[0])
-		return nil
-	}
-	for k := range s.send {
-		s.send[k], s.next[k] = s.send[k][:0], 0
-		for _, sum := range s.sums {
-			s.send[k] = append(s.send[k], sum[s.bounds[k]:s.bounds[k+1]]...)
+	for len(g) > 0 {
+		k := s.firsts[i] + at/chunkSize
+		c := &r.chunks[k]
+		n := min(len(g), c.end-at)
+		s.add(c, c.offset+at-c.at, g[:n])
+		if s.left[k].Add(int32(-n)) == 0 {
+			var one [1]float32
+			if reached {
+				one[0] = 1
+			}
+			s.add(c, c.offset+c.end-c.at, one[:])
+			r.sendSum(k)
 		}
+		at, g = at+n, g[n:]
 	}
-	if err := r.Ranks.Exchange(s.send, s.got); err != nil {
-		return err
-	}
-	s.combine(node{0, r.Shards}, s.mine[0], 0)
-	return r.Ranks.Exchange(s.mine, s.back)
 }
 
-// combine writes this rank's slice of the sum of subtree n to dst. The subtrees of each rank are used in order.
-func (s *shards) combine(n node, dst []float32, depth int) {
-	for k, i := range s.next {
-		if i < len(s.nodes[k]) && s.nodes[k][i] == n {
-			copy(dst, s.got[k][i*len(dst):])
-			s.next[k]++
-			return
+// add adds a part of a chunk's gradient to the sums that are due, from index at on.
+func (s *shards) add(c *chunk, at int, g []float32) {
+	end := at + len(g)
+	s.round(c, g, s.now.whole)
+	if s.now.copied != nil {
+		copy(s.now.copied[at:end], g)
+	}
+	for _, due := range s.now.sums {
+		from := g
+		if due.from != nil {
+			from = due.from[at:end]
 		}
+		to := due.into[at:end]
+		vec.Add(to, to, from)
+		s.round(c, to, due.whole)
+	}
+}
+
+// round rounds a part of a chunk's sum as the job wants it. The frozen parameters that Loss changes stay exact.
+func (s *shards) round(c *chunk, sum []float32, whole bool) {
+	if s.bf16 && !whole && !c.frozen {
+		roundBF16(sum)
+	}
+}
+
+// collect makes the mean gradient of one of this rank's chunks over all shards.
+func (r *run) collect(c *chunk) {
+	next := 0
+	g := r.shards.combine(node{0, r.Shards}, c, &next)
+	c.reached = g[len(g)-1] > 0
+	c.g = g[:len(g)-1]
+	vec.Scale(c.g, 1/float32(r.Shards), c.g)
+}
+
+// combine returns the sum of subtree n for a chunk, in the memory of its first part. next is the first part of n.
+func (s *shards) combine(n node, c *chunk, next *int) []float32 {
+	if p := &s.parts[*next]; p.node == n {
+		*next++
+		if p.rank != s.rank {
+			p.unpack(c)
+		}
+		return p.of(c)
 	}
 	a, b := n.halves()
-	s.combine(a, dst, depth+1)
-	spare := s.scratch[depth*len(dst):][:len(dst)]
-	s.combine(b, spare, depth+1)
-	vec.Add(dst, dst, spare)
+	x := s.combine(a, c, next)
+	vec.Add(x, x, s.combine(b, c, next))
+	s.round(c, x, n.hi-n.lo == len(s.leaves))
+	return x
+}
+
+// of returns a chunk's sum.
+func (p *part) of(c *chunk) []float32 { return p.sum[c.offset-p.base:][:c.end-c.at+1] }
+
+// packed returns where a chunk's sum is sent from, or received.
+func (p *part) packed(c *chunk) []byte {
+	if p.wire == nil || c.frozen {
+		return bytesOf(p.of(c))
+	}
+	return bytesOf(p.wire[c.offset-p.base:][:c.end-c.at+1])
+}
+
+func (p *part) pack(c *chunk) {
+	if p.wire != nil && !c.frozen {
+		for i, v := range p.of(c) {
+			p.wire[c.offset-p.base+i] = uint16(math.Float32bits(v) >> 16)
+		}
+	}
+}
+
+func (p *part) unpack(c *chunk) {
+	if p.wire != nil && !c.frozen {
+		to := p.of(c)
+		for i := range to {
+			to[i] = math.Float32frombits(uint32(p.wire[c.offset-p.base+i]) << 16)
+		}
+	}
 }

@@ -59,9 +59,14 @@ func (r *run) step(ctx context.Context) error {
 	s.Total++
 	if loss != nil {
 		r.tape.Backward(loss)
+		if r.whole() {
+			r.pool.Run(len(r.mine), r.measure)
+		}
 	}
 	if r.whole() {
-		r.update()
+		if err := r.update(); err != nil {
+			return err
+		}
 	}
 	r.last = append(r.last[:0], r.rows...)
 	r.watchStep(l)

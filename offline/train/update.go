@@ -12,22 +12,19 @@ import (
 // summed over shards.
 func (r *run) whole() bool { return r.ClipNorm > 0 || r.shards != nil }
 
-// reached reports whether the step has a gradient of parameter i.
-func (r *run) reached(i int) bool {
-	if r.shards != nil {
-		return r.shards.reached[i]
-	}
-	return r.tape.Reached(r.Params[i])
-}
-
-// attach lets Backward pass the gradients to the optimiser while they are in the cache, if it may.
+// attach lets Backward pass the gradients on while they are in the cache: to the sums over shards, or to the
+// optimiser if it may.
 func (r *run) attach() {
 	r.detach()
-	if r.whole() {
+	if r.shards == nil && r.whole() {
 		return
 	}
 	for i, p := range r.Params {
 		if p.Frozen {
+			continue
+		}
+		if r.shards != nil {
+			p.Update = func(at int, g []float32) { r.put(i, at, g, true) }
 			continue
 		}
 		penalised := r.penalises(p)
@@ -67,60 +64,73 @@ func (r *run) penalises(p *grad.Param) bool {
 	return r.Penalised == nil || slices.Contains(r.Penalised, p)
 }
 
-// update updates the weights when all gradients are there, with a bounded norm of them.
-func (r *run) update() {
-	if r.chunks == nil {
-		r.cut()
-	}
-	r.pool.Run(len(r.chunks), r.measure)
+// update updates the weights when all gradients are there and measured, with a bounded norm of them.
+func (r *run) update() error {
 	var sum float64
-	for _, c := range r.chunks { // in order, for any number of workers
-		sum += c.squares
+	for i := range r.chunks { // in order, for any number of workers
+		sum += r.chunks[i].squares
 	}
 	r.shrink = 1
 	if norm := math.Sqrt(sum); r.ClipNorm > 0 && norm > r.ClipNorm {
 		r.shrink = float32(r.ClipNorm / norm)
 	}
-	r.pool.Run(len(r.chunks), r.change)
+	r.pool.Run(len(r.mine), r.change)
+	return r.gatherWeights()
 }
 
 // chunk is the part of a parameter that one task works on.
 type chunk struct {
-	param, at, end int
-	penalised      bool
-	squares        float64 // of its gradient
+	index, param, at, end int
+	penalised, frozen     bool
+
+	g       []float32 // its gradient in this step, if there is one
+	reached bool      // there is one
+	squares float64   // of its gradient
+
+	// With shards:
+	rank   int // that updates it
+	offset int // in a sum
 }
+
+const chunkSize = 1 << 15
 
 // cut makes the chunks and the functions that work on them.
 func (r *run) cut() {
-	const size = 1 << 15
 	for i, p := range r.Params {
-		for at := 0; at < len(p.Val) && !p.Frozen; at += size {
-			r.chunks = append(r.chunks, chunk{param: i, at: at, end: min(at+size, len(p.Val)), penalised: r.penalises(p)})
+		for at := 0; at < len(p.Val); at += chunkSize {
+			r.chunks = append(r.chunks, chunk{index: len(r.chunks), param: i, at: at, end: min(at+chunkSize, len(p.Val)), penalised: r.penalises(p), frozen: p.Frozen})
 		}
 	}
+	r.mine = r.chunks
 	r.measure = func(_, k int) {
-		c := &r.chunks[k]
+		c := &r.mine[k]
 		p := r.Params[c.param]
-		if c.squares = 0; !r.reached(c.param) {
+		if r.shards != nil {
+			r.collect(c)
+		} else {
+			c.g, c.reached = p.Grad[c.at:c.end], r.tape.Reached(p)
+		}
+		if c.squares = 0; !c.reached || c.frozen {
 			return
 		}
-		g := p.Grad[c.at:c.end]
 		if c.penalised {
-			grad.Penalize(g, p.Val[c.at:c.end], float32(r.L1), float32(2*r.L2))
+			grad.Penalize(c.g, p.Val[c.at:c.end], float32(r.L1), float32(2*r.L2))
 		}
-		c.squares = vec.SumSquares(g)
+		c.squares = vec.SumSquares(c.g)
 	}
 	r.change = func(_, k int) {
-		c := &r.chunks[k]
+		c := &r.mine[k]
 		p := r.Params[c.param]
-		if !r.reached(c.param) {
-			return
+		switch {
+		case c.frozen:
+			if r.shards != nil { // the mean of what the shards have made of it
+				copy(p.Val[c.at:c.end], c.g)
+			}
+		case c.reached:
+			if r.shrink != 1 {
+				vec.Scale(c.g, r.shrink, c.g)
+			}
+			r.apply(c.param, c.at, c.g)
 		}
-		g := p.Grad[c.at:c.end]
-		if r.shrink != 1 {
-			vec.Scale(g, r.shrink, g)
-		}
-		r.apply(c.param, c.at, g)
 	}
 }

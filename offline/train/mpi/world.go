@@ -5,7 +5,6 @@ package mpi
 // #cgo pkg-config: ompi-c
 // #include <mpi.h>
 //
-//
 // static int begin(int *given, int *rank, int *count) {
 // 	int err = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, given);
 // 	if (!err) err = MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -14,11 +13,18 @@ package mpi
 // 	return err;
 // }
 //
-// static int swap(float *send, int n, int to, float *receive, int m, int from, int *got) {
-// 	MPI_Status status;
-// 	int err = MPI_Sendrecv(send, n, MPI_FLOAT, to, 0, receive, m, MPI_FLOAT, from, 0, MPI_COMM_WORLD, &status);
-// 	if (!err) err = MPI_Get_count(&status, MPI_FLOAT, got);
-// 	return err;
+// static int send(void *b, int n, int to, int tag, MPI_Request *r) {
+// 	return MPI_Isend(b, n, MPI_BYTE, to, tag, MPI_COMM_WORLD, r);
+// }
+//
+// static int receive(void *b, int n, int from, int tag, MPI_Request *r) {
+// 	return MPI_Irecv(b, n, MPI_BYTE, from, tag, MPI_COMM_WORLD, r);
+// }
+//
+// static int received(MPI_Status *s) {
+// 	int n = -1;
+// 	MPI_Get_count(s, MPI_BYTE, &n);
+// 	return n;
 // }
 //
 // static int share(void *b, int n) { return MPI_Bcast(b, n, MPI_BYTE, 0, MPI_COMM_WORLD); }
@@ -27,23 +33,43 @@ package mpi
 import "C"
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
+	"time"
 	"unsafe"
 )
 
-// World is all processes of a run. One goroutine at a time may call it.
+// World is all processes of a run. Several goroutines may call Send, and one at a time the other methods.
 type World struct {
 	rank, count int
 	calls       chan func() // for the thread of MPI
 	done        chan struct{}
 	result      error
 	close       func() error
+
+	// Of MPI's thread:
+	messages []message // that have begun
+	requests []C.MPI_Request
+	statuses []C.MPI_Status
+	pins     runtime.Pinner
+	broken   error // the first error of a message
 }
+
+// message is one that this process sends or receives.
+type message struct {
+	bytes int
+	from  int // -1: it is sent
+}
+
+// pollTime is the time between looks at messages while the process computes. Open MPI moves large messages only when it
+// is called.
+const pollTime = 200 * time.Microsecond
 
 // Started reports whether mpirun or srun has started this process as one of several, or as the only rank.
 func Started() bool {
@@ -57,18 +83,13 @@ func Started() bool {
 
 // Init starts MPI. A process may do it once.
 func Init() (*World, error) {
-	w := &World{calls: make(chan func()), done: make(chan struct{})}
+	w := &World{calls: make(chan func(), 256), done: make(chan struct{})}
 	w.close = sync.OnceValue(func() error {
 		err := w.do(func() error { return failed("MPI_Finalize", C.MPI_Finalize()) })
 		close(w.calls)
 		return err
 	})
-	go func() {
-		runtime.LockOSThread() // MPI wants all calls from the thread that has started it
-		for call := range w.calls {
-			call()
-		}
-	}()
+	go w.serve()
 	err := w.do(func() error {
 		var given, rank, count C.int
 		if err := failed("MPI_Init_thread", C.begin(&given, &rank, &count)); err != nil {
@@ -84,6 +105,25 @@ func Init() (*World, error) {
 		return nil, err
 	}
 	return w, nil
+}
+
+// serve makes the calls of MPI, and looks at messages in between.
+func (w *World) serve() {
+	runtime.LockOSThread() // MPI wants all calls from the thread that has started it
+	for call := range w.calls {
+		call()
+		for len(w.messages) > 0 {
+			select {
+			case call, ok := <-w.calls:
+				if !ok {
+					return
+				}
+				call()
+			case <-time.After(pollTime):
+				w.poll()
+			}
+		}
+	}
 }
 
 // do runs a call on MPI's thread.
@@ -121,37 +161,79 @@ func (w *World) Rank() int { return w.rank }
 // Count returns the number of processes.
 func (w *World) Count() int { return w.count }
 
-// Exchange sends send[i] to rank i, and fills receive[i] with what rank i sends here. Both have an entry for each
-// rank.
-func (w *World) Exchange(send, receive [][]float32) error {
-	if len(send) != w.count || len(receive) != w.count {
-		return fmt.Errorf("mpi: %d slices to send and %d to receive, want one for each of %d ranks", len(send), len(receive), w.count)
+// Send begins to send b to a rank.
+func (w *World) Send(to, tag int, b []byte) {
+	w.calls <- func() {
+		w.begin(message{len(b), -1}, b, "MPI_Isend", func(at unsafe.Pointer, r *C.MPI_Request) C.int {
+			return C.send(at, C.int(len(b)), C.int(to), C.int(tag), r)
+		})
 	}
-	for i := range send {
-		if max(len(send[i]), len(receive[i])) > math.MaxInt32 {
-			return fmt.Errorf("mpi: %d values in a message, at most %d", max(len(send[i]), len(receive[i])), math.MaxInt32)
-		}
-	}
-	if len(send[w.rank]) != len(receive[w.rank]) {
-		return fmt.Errorf("mpi: rank %d sends %d values to itself and wants %d", w.rank, len(send[w.rank]), len(receive[w.rank]))
-	}
-	copy(receive[w.rank], send[w.rank])
-	return w.do(func() error {
-		for k := 1; k < w.count; k++ { // in each round all send, and all receive
-			to, from := (w.rank+k)%w.count, (w.rank-k+w.count)%w.count
-			var got C.int
-			if err := failed("MPI_Sendrecv", C.swap(start(send[to]), C.int(len(send[to])), C.int(to), start(receive[from]), C.int(len(receive[from])), C.int(from), &got)); err != nil {
-				return err
-			}
-			if int(got) != len(receive[from]) {
-				return fmt.Errorf("mpi: rank %d sends %d values to rank %d, which wants %d: the ranks do not run the same command", from, got, w.rank, len(receive[from]))
-			}
-		}
-		return nil
-	})
 }
 
-func start(s []float32) *C.float { return (*C.float)(unsafe.Pointer(unsafe.SliceData(s))) }
+// Receive begins to fill b with what a rank sends here with the same tag.
+func (w *World) Receive(from, tag int, b []byte) {
+	w.calls <- func() {
+		w.begin(message{len(b), from}, b, "MPI_Irecv", func(at unsafe.Pointer, r *C.MPI_Request) C.int {
+			return C.receive(at, C.int(len(b)), C.int(from), C.int(tag), r)
+		})
+	}
+}
+
+// begin begins a message.
+func (w *World) begin(m message, b []byte, name string, call func(at unsafe.Pointer, r *C.MPI_Request) C.int) {
+	if w.broken != nil {
+		return
+	}
+	if len(b) > math.MaxInt32 {
+		w.broken = fmt.Errorf("mpi: %d bytes in a message, at most %d", len(b), math.MaxInt32)
+		return
+	}
+	at := unsafe.Pointer(unsafe.SliceData(b))
+	if len(b) > 0 {
+		w.pins.Pin(at)
+	}
+	var r C.MPI_Request
+	if w.broken = failed(name, call(at, &r)); w.broken == nil {
+		w.messages, w.requests = append(w.messages, m), append(w.requests, r)
+	}
+}
+
+// poll looks whether all messages are done.
+func (w *World) poll() {
+	var done C.int
+	err := failed("MPI_Testall", C.MPI_Testall(w.waiting(), &w.requests[0], &done, &w.statuses[0]))
+	if err != nil || done != 0 {
+		w.end(err)
+	}
+}
+
+// waiting returns the number of messages, and makes room for their statuses.
+func (w *World) waiting() C.int {
+	w.statuses = slices.Grow(w.statuses[:0], len(w.requests))[:len(w.requests)]
+	return C.int(len(w.requests))
+}
+
+// end ends all messages.
+func (w *World) end(err error) {
+	for i, m := range w.messages {
+		if got := C.received(&w.statuses[i]); err == nil && m.from >= 0 && int(got) != m.bytes {
+			err = fmt.Errorf("mpi: rank %d sends %d bytes to rank %d, which wants %d: the ranks do not run the same command", m.from, got, w.rank, m.bytes)
+		}
+	}
+	w.broken = cmp.Or(w.broken, err)
+	w.messages, w.requests = w.messages[:0], w.requests[:0]
+	w.pins.Unpin()
+}
+
+// Wait returns when all messages that have begun are done.
+func (w *World) Wait() error {
+	return w.do(func() error {
+		if w.broken == nil && len(w.requests) > 0 {
+			w.end(failed("MPI_Waitall", C.MPI_Waitall(w.waiting(), &w.requests[0], &w.statuses[0])))
+		}
+		return w.broken
+	})
+}
 
 // Share returns rank 0's bytes on all ranks.
 func (w *World) Share(b []byte) ([]byte, error) {

@@ -85,8 +85,14 @@ func (f *motionFlags) latentClips() (dataset.MotionOptions, error) {
 func (f *motionFlags) trainOn(cmd *cobra.Command, opt dataset.MotionOptions, l *recipes.Training, run func(ctx context.Context) (*train.Report, error)) error {
 	return f.together(cmd, func(show *trainProgress) (*train.Report, error) {
 		opt.Read, opt.Skip = f.read, f.skip
-		var err error
-		if l.Train, l.HeldOut, err = dataset.BuildMotion(f.data, opt); err != nil {
+		l.Train, l.HeldOut = new(dataset.MotionSet), new(dataset.MotionSet)
+		if err := f.readOnce(l.Train, l.HeldOut, func() error {
+			train, heldOut, err := dataset.BuildMotion(f.data, opt)
+			if err == nil {
+				*l.Train, *l.HeldOut = *train, *heldOut
+			}
+			return err
+		}); err != nil {
 			return nil, err
 		}
 		show.log.Info("data", "clips", len(l.Train.Clips)/2, "windows", len(l.Train.Windows), "held_out_clips", len(l.HeldOut.Clips)/2)

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"mannequin/internal/command"
+	"mannequin/offline/dataset"
+	"mannequin/offline/recipes"
 	"mannequin/offline/train"
 )
 
@@ -64,4 +66,21 @@ func (f *trainFlags) enoughShards(ranks int) error {
 		return command.Usagef("%d processes train together: add --shards, at least %d and a divisor of --batch %d; the weights depend on it, and not on the number of processes", ranks, ranks, f.batch)
 	}
 	return nil
+}
+
+// readOnce fills the sets: build does, or, with --rows, it does so on rank 0, and all read the file that this makes.
+func (f *trainFlags) readOnce(train, heldOut dataset.Shared, build func() error) error {
+	if f.rows == "" || f.ranks == nil {
+		return build()
+	}
+	rest, err := recipes.Once(f.ranks, func() ([]byte, error) {
+		if err := build(); err != nil {
+			return nil, err
+		}
+		return dataset.Share(f.rows, train, heldOut)
+	})
+	if err != nil {
+		return err
+	}
+	return dataset.OpenShared(f.rows, rest, train, heldOut)
 }

@@ -34,11 +34,13 @@ func New() *cobra.Command {
 type trainFlags struct {
 	data                   []string
 	out, checkpoint, dtype string
+	gradients              string
 	minutes, every         float64
 	epochs, batch, threads int
 	shards, patience       int
 	seed                   uint64
 	resume, force, json    bool
+	rows                   string
 
 	ranks train.Ranks // the processes that train together; nil: this one alone
 }
@@ -54,13 +56,20 @@ func (f *trainFlags) add(c *cobra.Command, epochs, batch int) {
 	command.Number(c, &f.epochs, "epochs", epochs, 1, math.MaxInt, "passes over the data")
 	command.Number(c, &f.batch, "batch", batch, 1, 1<<16, "samples per step")
 	command.Number(c, &f.shards, "shards", 0, 0, 1<<16, "equal parts of a batch, a divisor of --batch; several processes divide them among each other, and the number of processes does not change the weights (docs/cluster.md); 0 is one part, for one process")
+	command.Output(c, &f.rows, "rows", command.File, "`file` on a disk that all processes share: one process reads the recordings, and the others read from it what they need (default: each reads all recordings)")
+	command.Choice(c, &f.gradients, "gradients", "fp32", []string{"fp32", "bf16"}, "number format of the gradients of --shards and their sums; bf16 is half as much to send between processes, and makes other weights")
 	command.Number(c, &f.patience, "patience", 0, 0, math.MaxInt, "epochs without a better held-out loss after which training stops; 0 is never")
 	cli.Threads(c, &f.threads)
 	cli.Seed(c, &f.seed, "weights, order and dropout")
 	p.BoolVar(&f.resume, "resume", false, "continue from the checkpoint, if there is one")
 	p.BoolVar(&f.force, "force", false, "overwrite --out even if it is a file that is read, or holds a better model of the same data")
 	cli.JSON(c, &f.json)
-	c.PreRunE = func(cmd *cobra.Command, _ []string) error { return f.checkFiles(cmd) }
+	c.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if f.gradients == "bf16" && f.shards == 0 {
+			return command.Usagef("--gradients bf16 rounds the gradients of shards: add --shards")
+		}
+		return f.checkFiles(cmd)
+	}
 }
 
 // folders returns the check of the arguments: up to most folders of recordings.
@@ -219,8 +228,14 @@ func (f *trainFlags) runMANN(cmd *cobra.Command, r *recipes.MANN, opt dataset.Op
 	return f.together(cmd, func(show *trainProgress) (*train.Report, error) {
 		show.ticks = r.Ticks
 		log := show.log
-		var err error
-		if r.Train, r.HeldOut, err = dataset.BuildMANN(f.data[0], opt); err != nil {
+		r.Train, r.HeldOut = new(dataset.MANN), new(dataset.MANN)
+		if err := f.readOnce(r.Train, r.HeldOut, func() error {
+			train, heldOut, err := dataset.BuildMANN(f.data[0], opt)
+			if err == nil {
+				*r.Train, *r.HeldOut = *train, *heldOut
+			}
+			return err
+		}); err != nil {
 			return nil, err
 		}
 		log.Info("data", "rows", r.Train.Rows, "visits_per_epoch", len(r.Train.Order), "held_out_rows", r.HeldOut.Rows)
@@ -234,7 +249,7 @@ func (f *trainFlags) runMANN(cmd *cobra.Command, r *recipes.MANN, opt dataset.Op
 func (f *trainFlags) running(show *trainProgress) recipes.RunOptions {
 	minutes := func(m float64) time.Duration { return time.Duration(math.Round(m * float64(time.Minute))) }
 	return recipes.RunOptions{
-		Threads: f.threads, Patience: f.patience, Shards: f.shards, Ranks: f.ranks,
+		Threads: f.threads, Patience: f.patience, Shards: f.shards, GradientsBF16: f.gradients == "bf16", Ranks: f.ranks,
 		Limit: minutes(f.minutes), Every: minutes(f.every),
 		Checkpoint: f.checkpoint, Resume: f.resume, Force: f.force,
 		Curves: f.curves(),

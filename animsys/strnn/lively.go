@@ -16,9 +16,13 @@ const (
 // Enliven lets trunk, head and arms of a predicted motion, rows (frames, columns) raw at Rate, move more
 // against the hips from frame have on. It is for motion that is shown: Extend must not go on from it.
 func (m *Model) Enliven(rows []float32, have int) {
+	if m.Person == nil {
+		return
+	}
 	l := m.Layout
 	cols := l.Columns()
 	frames := len(rows) / cols
+	have = max(have, 0)
 	var kernel [3*livelySigma + 1]float64
 	sum := 0.0
 	for i := range kernel {
@@ -38,7 +42,7 @@ func (m *Model) Enliven(rows []float32, have int) {
 			for f := range line {
 				line[f] = float64(rows[f*cols+at] - rows[f*cols+l.Pos(0)+axis])
 			}
-			for f := max(have, 0); f < frames; f++ {
+			for f := have; f < frames; f++ {
 				mean := kernel[0] * line[f]
 				for i := 1; i < len(kernel); i++ {
 					mean += kernel[i] * (line[max(f-i, 0)] + line[min(f+i, frames-1)])

@@ -35,14 +35,16 @@ type lockedFoot struct {
 	joints    []int     // hip, knee, ankle and toes
 	hip       []m3.Vec3 // positions
 	heel, toe []m3.Vec3
-	low       []float32 // height of the lowest point of the toes, m
-	slip      []m3.Vec3 // movement of the sole over the ground since the frame before, m
-	slides    []float32 // the same after the move, as a share of cauchySpeed
-	moves     band      // over the ground
-	lift      band      // upward
-	bends     []float64 // angle of the knee, radians; 0 is straight
-	changes   []float64 // of bends, as the moved foot wants them
-	eased     band      // what makes changes smooth
+	low       []float32      // height of the lowest point of the toes, m
+	floor     [parts]float32 // heights at which its parts stand, m
+	inKeys    bool           // keys show them
+	slip      []m3.Vec3      // movement of the sole over the ground since the frame before, m
+	slides    []float32      // the same after the move, as a share of cauchySpeed
+	moves     band           // over the ground
+	lift      band           // upward
+	bends     []float64      // angle of the knee, radians; 0 is straight
+	changes   []float64      // of bends, as the moved foot wants them
+	eased     band           // what makes changes smooth
 }
 
 // Weights of the least squares; sliding of a standing foot weighs 1.
@@ -60,12 +62,17 @@ const (
 
 // Heights.
 const (
-	dropTime   = 0.06 // s, of the spline of the hips' height
-	liftTime   = 0.03 // s, of a foot's
-	coverStay  = 0.01 // weight of the height itself
-	coverTimes = 5    // rounds in which the frames that fall short are found
-	maxDrop    = 0.1  // m
-	freeFloat  = 0.01 // m, to which standing feet may float
+	dropTime   = 0.06  // s, of the spline of the hips' height
+	liftTime   = 0.03  // s, of a foot's
+	coverStay  = 0.01  // weight of the height itself
+	coverTimes = 5     // rounds in which the frames that fall short are found
+	maxDrop    = 0.1   // m
+	freeFloat  = 0.003 // m, to which standing feet may float
+	freeSink   = 0.005 // m, to which they may sink before the body rises
+
+	// Of recorded feet that go at fastSwing a tenth are lower than clearance, m, over the ground.
+	clearance            = 0.031
+	slowSwing, fastSwing = 0.2, 2 // m/s
 
 	// The hips sink for a standing leg that would stretch beyond its pose and the share freeReach of
 	// its length, which people exceed in 5 % of their steps, and for one beyond straightReach, a
@@ -74,9 +81,9 @@ const (
 	straightReach = 0.9985
 
 	// A foot that is led further ahead as it comes down would stretch its leg within two frames and
-	// keep it straight. So changes of a knee's angle follow a spline. An almost straight leg is
+	// keep it straight. So a knee's angle follows a spline. An almost straight leg is
 	// hardly shorter by that.
-	kneeTime  = 0.015             // s, of the spline
+	kneeTime  = 0.019             // s, of the spline
 	leastBend = 5 * math.Pi / 180 // to which the lock stretches a knee
 )
 
@@ -132,12 +139,13 @@ func (h *FootLock) apply(t *Track, stand []float32) {
 		}
 	}
 	h.need, h.short = grow(h.need, t.Frames), grow(h.short, t.Frames)
+	h.findFloor(t, stand)
 	h.settle(t, stand)
 	for i := range h.feet {
 		foot := &h.feet[i]
 		foot.solve(t, stand[i:])
 		for f := range t.Frames {
-			h.need[f] = -foot.low[f]
+			h.need[f] = foot.sunk(f, t.FPS)
 		}
 		h.cover(&foot.lift, t, liftTime, foot.keyed(t))
 	}
@@ -190,8 +198,18 @@ func (o *lockedFoot) goal(f int) m3.Vec3 {
 }
 
 // settle lowers the body, but no swinging feet, in frames in which all standing feet float higher than
-// in the keys around.
+// in the keys around, and raises it where they all sink: a straight leg that was bent for a foot that
+// sinks would jerk.
 func (h *FootLock) settle(t *Track, stand []float32) {
+	h.shift(t, stand, 1, freeFloat)
+	if h.feet[0].inKeys {
+		h.shift(t, stand, -1, freeSink)
+	}
+}
+
+// shift moves the body down, or up if down is −1, as far as all standing feet are higher or lower
+// than their floor by more than free.
+func (h *FootLock) shift(t *Track, stand []float32, down, free float32) {
 	h.float = grow(h.float, t.Frames)
 	for f := range h.float {
 		h.float[f] = maxDrop
@@ -201,11 +219,10 @@ func (h *FootLock) settle(t *Track, stand []float32) {
 	}
 	for i := range h.feet {
 		o := &h.feet[i]
-		toe := h.level(stand[i:], func(f int) float32 { return o.low[f] })
-		heel := h.level(stand[i:], func(f int) float32 { return o.heel[f].Y })
 		for f := range h.float {
 			if stand[f*Feet+i] > 0.5 {
-				h.float[f] = min(h.float[f], max(0, min(o.low[f]-toe, o.heel[f].Y-heel)-freeFloat))
+				above := min(o.low[f]-o.floor[lowPart], o.heel[f].Y-o.floor[heelPart])
+				h.float[f] = min(h.float[f], max(0, down*above-free))
 			}
 		}
 	}
@@ -219,31 +236,88 @@ func (h *FootLock) settle(t *Track, stand []float32) {
 	}
 	h.cover(&h.drop, t, dropTime, rootKeyed(t))
 	for f := range t.Frames {
-		by := m3.V(0, max(0, float32(h.drop.x(f)[0])), 0)
+		by := m3.V(0, down*max(0, float32(h.drop.x(f)[0])), 0)
 		pos, _ := h.clip.Frame(f)
 		pos[0] = pos[0].Sub(by)
 		for i := range h.feet {
 			o := &h.feet[i]
-			on := by.Scale(min(1, 2*stand[f*Feet+i])) // swinging feet keep their height
-			o.hip[f], o.heel[f], o.toe[f], o.low[f] = o.hip[f].Sub(by), o.heel[f].Sub(on), o.toe[f].Sub(on), o.low[f]-on.Y
+			on := 2 * stand[f*Feet+i] // swinging feet keep their height
+			if down < 0 {
+				on-- // those that leave the ground, too
+			}
+			with := by.Scale(m3.Clamp(on, 0, 1))
+			o.hip[f], o.heel[f], o.toe[f], o.low[f] = o.hip[f].Sub(by), o.heel[f].Sub(with), o.toe[f].Sub(with), o.low[f]-with.Y
 		}
 	}
 }
 
-// level returns the height at which a part of a foot stands: the lower quartile of its heights while
-// the foot does.
-func (h *FootLock) level(stand []float32, height func(f int) float32) float32 {
-	h.sorted = h.sorted[:0]
-	for f := range h.need {
-		if stand[f*Feet] > 0.5 {
-			h.sorted = append(h.sorted, height(f))
+// findFloor finds the heights at which parts of feet stand. Those of both feet in the keys hold for
+// all frames, since a network's mean of possible poses may be lower. In a key a foot may stand on its
+// heel or toes, so the lowest of them count, but for an eighth.
+func (h *FootLock) findFloor(t *Track, stand []float32) {
+	root := rootKeyed(t)
+	for part := range parts {
+		h.sorted = h.sorted[:0]
+		for i := range h.feet {
+			o := &h.feet[i]
+			keyed := o.keyed(t)
+			for f := range t.Frames {
+				if stand[f*Feet+i] > 0.5 && keyed(f) && root(f) {
+					h.sorted = append(h.sorted, o.height(part, f))
+				}
+			}
+		}
+		inKeys := len(h.sorted) > 0
+		slices.Sort(h.sorted)
+		for i := range h.feet {
+			o := &h.feet[i]
+			if o.inKeys = inKeys; inKeys {
+				o.floor[part] = h.sorted[len(h.sorted)/8]
+				continue
+			}
+			h.sorted = h.sorted[:0]
+			for f := range t.Frames {
+				if stand[f*Feet+i] > 0.5 {
+					h.sorted = append(h.sorted, o.height(part, f))
+				}
+			}
+			if o.floor[part] = 0; len(h.sorted) > 0 {
+				slices.Sort(h.sorted)
+				o.floor[part] = h.sorted[len(h.sorted)/4]
+			}
 		}
 	}
-	if len(h.sorted) == 0 {
-		return 0
+}
+
+// Parts of a foot that stand.
+const (
+	heelPart = iota
+	toePart
+	lowPart // the lowest point of the toes
+	parts
+)
+
+// height returns the height of a part of the foot in a frame.
+func (o *lockedFoot) height(part, f int) float32 {
+	switch part {
+	case heelPart:
+		return o.heel[f].Y
+	case toePart:
+		return o.toe[f].Y
 	}
-	slices.Sort(h.sorted)
-	return h.sorted[len(h.sorted)/4]
+	return o.low[f]
+}
+
+// sunk returns how far the foot is too low in a frame after its move over the ground, m; it is negative
+// above. A foot in motion has to clear the ground.
+func (o *lockedFoot) sunk(f int, fps float32) float32 {
+	if !o.inKeys {
+		return -o.low[f]
+	}
+	to, from := min(f+1, len(o.toe)-1), max(f-1, 0)
+	way := o.toe[to].Add(o.moves.ground(to)).Sub(o.toe[from].Add(o.moves.ground(from))).Flat().Len()
+	clear := clearance * m3.SmoothStep(slowSwing, fastSwing, way*fps/float32(max(1, to-from)))
+	return max(o.floor[heelPart]-o.heel[f].Y, o.floor[toePart]+clear-o.toe[f].Y, -o.low[f])
 }
 
 // rootKeyed reports in which frames the height of the hips is keyed.
@@ -274,7 +348,8 @@ func (h *FootLock) lower(t *Track, stand []float32) {
 	h.cover(&h.drop, t, dropTime, rootKeyed(t))
 }
 
-// bend computes the angles of a foot's knee. Their changes by the lock are smooth.
+// bend computes the angles of a foot's knee. They are smooth: keys in which a leg is straight, among
+// frames in which it is bent, would be corners. Without a floor only their changes by the lock are.
 func (h *FootLock) bend(t *Track, o *lockedFoot) {
 	o.bends, o.changes = grow(o.bends, t.Frames), grow(o.changes, t.Frames)
 	fixed, weight := o.keyed(t), math.Pow(float64(kneeTime*t.FPS), 4)
@@ -287,8 +362,12 @@ func (h *FootLock) bend(t *Track, o *lockedFoot) {
 		}
 		o.eased.place(f, 1)
 		if f > 1 {
-			c := o.changes[f-2:]
-			o.eased.turn(f-1, weight, []float64{c[0] - 2*c[1] + c[2]})
+			b, c := o.bends[f-2:], o.changes[f-2:]
+			turn := c[0] - 2*c[1] + c[2]
+			if o.inKeys {
+				turn += b[0] - 2*b[1] + b[2]
+			}
+			o.eased.turn(f-1, weight, []float64{turn})
 		}
 	}
 	o.eased.fixAll(fixed)

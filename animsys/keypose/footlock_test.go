@@ -392,6 +392,60 @@ func TestFootLockSettles(t *testing.T) {
 	}
 }
 
+// Feet stand as high between keys as in them, also where the whole body sinks: it rises. Without a contact
+// in a key it does not.
+func TestFootLockFloor(t *testing.T) {
+	l := layout(t)
+	h := must.Get(l.NewFootLock())(t)
+	for _, inKeys := range []bool{true, false} {
+		track, stand := standing(l, 0.5, 0)
+		for i := range track.Height { // above the ground
+			track.Height[i] += 0.2
+		}
+		for f := 10; f <= 50; f++ {
+			track.Height[f] -= 0.015 * (1 - m3.Cos(math.Pi*float32(f-10)/20))
+		}
+		if !inKeys {
+			for _, f := range []int{0, track.Frames - 1} {
+				clear(stand[f*Feet:][:Feet])
+			}
+		}
+		must.Do(t, h.Apply(track, stand))
+		c := track.Clip()
+		for i, leg := range h.rig.Roles.Legs {
+			c.Model(h.model, 0)
+			heel, toe := h.model[leg[2]].Pos.Y, h.model[leg[3]].Pos.Y
+			c.Model(h.model, 30)
+			down := max(heel-h.model[leg[2]].Pos.Y, toe-h.model[leg[3]].Pos.Y)
+			if inKeys && down > 0.004 || !inKeys && down < 0.02 {
+				t.Errorf("keys show the floor: %v: foot %d is %g m below its keys", inKeys, i, down)
+			}
+		}
+		if up := track.Height[30] - 1.15; inKeys && up < 0.015 || !inKeys && m3.Abs(up) > 0.005 {
+			t.Errorf("keys show the floor: %v: the body rises by %g m", inKeys, up)
+		}
+	}
+}
+
+// A foot that skims the ground is lifted, and more the faster it goes.
+func TestFootLockClears(t *testing.T) {
+	l := layout(t)
+	h := must.Get(l.NewFootLock())(t)
+	track, stand := standing(l, 0.5, 0)
+	must.Do(t, h.Apply(track, stand))
+	o := &h.feet[0]
+	o.moves.reset(track.Frames, 2)
+	for _, v := range []struct{ speed, least, most float32 }{{0.1, -1e-4, 1e-4}, {1, 0.01, 0.02}, {3, clearance - 1e-4, clearance + 1e-4}} {
+		for f := range o.toe {
+			o.toe[f] = m3.V(0, o.floor[toePart], v.speed/60*float32(f))
+			o.heel[f].Y, o.low[f] = o.floor[heelPart], 0.01
+		}
+		if up := o.sunk(30, 60); up < v.least || up > v.most {
+			t.Errorf("at %g m/s it is too low by %g m", v.speed, up)
+		}
+	}
+}
+
 // BenchmarkFootLock locks the feet of four seconds.
 func BenchmarkFootLock(b *testing.B) {
 	l := must.Get(NewLayout(retarget.Human()))(b)

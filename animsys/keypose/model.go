@@ -213,7 +213,7 @@ func (m *Inbetweener) Fill(t *Track, stand []float32) error {
 
 // bounce scales the network's correction of the hips' height. The network makes the mean of the
 // motions that are possible between keys, and its hips bounce less than any person's.
-const bounce = 1.25
+const bounce = 1.12
 
 // correct corrects an interpolated track by the network's output for every step-th frame, all,
 // (⌈Frames/step⌉, columns + Feet). raw and pinned, (Frames, columns), are scratch. stand, (Frames,

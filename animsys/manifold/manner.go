@@ -20,8 +20,9 @@ const (
 
 // Channels of random numbers, beside those of the values.
 const (
-	channelPace = 1 << 16
-	channelOwn  = 1 << 17
+	channelPace   = 1 << 16
+	channelOwn    = 1 << 17
+	channelWeight = 1 << 18 // and the next
 )
 
 // drawn returns a random number with about the standard normal distribution.

@@ -31,6 +31,8 @@ type Locomotion struct {
 	body, moved, rows, contacts []float32 // of bodies on their curves, and of those that sway
 	want, weight                []float32 // for the edit
 	sway                        []sway
+	knees                       []int // joints
+	toes                        int   // number of contacts that are toes
 }
 
 // LocomotionOptions are the options of NewLocomotion.
@@ -61,7 +63,19 @@ func (n *Networks) NewLocomotion(o LocomotionOptions) (*Locomotion, error) {
 		return nil, errors.Join(err, w.Close())
 	}
 	size := o.Batch * length
-	return &Locomotion{Model: m, Walker: w, Editor: e,
+	var knees []int
+	for _, side := range []string{"Left", "Right"} {
+		if j := m.Layout.Joint(side + "Leg"); j >= 0 {
+			knees = append(knees, j)
+		}
+	}
+	toes := 0
+	for _, toe := range w.toe {
+		if toe {
+			toes++
+		}
+	}
+	return &Locomotion{Model: m, Walker: w, Editor: e, knees: knees, toes: toes,
 		body: make([]float32, size*feature.MotionLen), moved: make([]float32, size*feature.MotionLen), sway: make([]sway, size), rows: make([]float32, size*m.Layout.Columns()),
 		want: make([]float32, size*m.Layout.Columns()), weight: make([]float32, size*m.Layout.Columns()),
 		contacts: make([]float32, size*len(m.Layout.Contacts))}, nil
@@ -133,6 +147,11 @@ func (l *Locomotion) Make(courses []Trajectory, gaits []Gait, iterations int, no
 	moved := l.moved[:len(walk.Body)]
 	for b := range batch {
 		of, at := l.sway[b*length:][:length], b*length*feature.MotionLen
+		var person uint32
+		if len(gaits) > 0 {
+			person = gaits[b].Person
+		}
+		l.stand(walk.Rows[b*length*cols:][:length*cols], walk.Body[at:], of, person)
 		addSway(moved[at:], walk.Body[at:], of)
 		if iterations > 0 {
 			l.Walker.plantRunners(walk.Rows[b*length*cols:][:length*cols], want[b*length*cols:][:length*cols], weight[b*length*cols:][:length*cols],

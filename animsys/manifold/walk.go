@@ -285,8 +285,7 @@ func (w *Walker) writeContacts(job *Walk, b int) {
 			copy(given[feature.MotionLen:], job.Contacts[f*n:][:n])
 			continue
 		}
-		if still := math.Hypot(float64(body[feature.MotionX]), float64(body[feature.MotionZ])) < idleSpeed &&
-			math.Abs(float64(body[feature.MotionYaw])) < idleTurn; still {
+		if still(body) {
 			for i := range w.lags {
 				job.Contacts[f*n+i], given[feature.MotionLen+i] = 1, 1
 			}

@@ -118,6 +118,7 @@ func predict(path, out string, o predictOptions) (*predictReport, error) {
 		v := rows[f*cols+m.Layout.Body():]
 		r.Went += float64(feature.Place{}.Advance(v, 1.0/strnn.Rate).Pos.Len())
 	}
+	m.Enliven(rows, have)
 	double := make([]float32, 2*len(rows))
 	strnn.DoubleRate(double, rows, m.Layout)
 	start.Pos = start.Pos.Flat()

@@ -82,7 +82,7 @@ var arrows = []arrow{
 	{"internal/testing/must", nil, "for tests: values without errors"},
 	{"internal/testing/race", nil, "for tests: whether the race detector is on"},
 	{"internal/testing/soak", nil, "a test alone: hours of work while disks fail"},
-	{"internal/testing/fakecuda", nil, "for tests: a GPU's driver without a GPU"},
+	{"internal/testing/fakecuda", []string{"internal/testing/ptx"}, "for tests: a GPU's driver without a GPU"},
 
 	{"internal/testing/testcli", []string{"animsys/...", "engine/m3", "netruntime", "internal/...", "offline/...", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 		"for tests: command lines, and what they read"},

@@ -333,6 +333,40 @@ func TestLearnedAllocates(t *testing.T) {
 	}
 }
 
+// A body for which the projector knows no way does not go on as before for ever: it comes to rest.
+func TestLost(t *testing.T) {
+	var whole, lost bytes.Buffer
+	must.Do(t, (&matching.File{Learned: testmatching.Learned(t)}).Encode(&whole))
+	m, arrays, err := netruntime.DecodeArrays(whole.Bytes())
+	must.Do(t, err)
+	last := ""
+	for _, a := range arrays {
+		if strings.HasPrefix(a.Name, "projector.") && strings.HasSuffix(a.Name, ".bias") {
+			last = a.Name
+		}
+	}
+	for i := range named(arrays, last) { // its answers are far from all that is asked for
+		named(arrays, last)[i] = 100
+	}
+	must.Do(t, netruntime.EncodeArrays(&lost, m, arrays, nil))
+	f := must.Get(matching.DecodeFile(lost.Bytes()))(t)
+	var walks []float32
+	ahead, back := control.Goal{Move: m3.V(0, 0, 1), Face: m3.V(0, 0, 1), Speed: 1.4}, control.Goal{Move: m3.V(0, 0, -1), Face: m3.V(0, 0, -1), Speed: 1.4}
+	playFile(t, &matching.File{Learned: testmatching.Learned(t), Plays: matching.LearnedMatching}, 1, 180, func(_, _ int, at feature.Place) control.Goal { return ahead }, func(_ int, s matching.Player, _ *generator.Poses) {
+		walks = slices.Clone(s.(*matching.LearnedStream).State(0))
+	})
+	var at []m3.Vec3
+	playFile(t, f, 1, 180, func(int, int, feature.Place) control.Goal { return back }, func(tick int, s matching.Player, _ *generator.Poses) {
+		if at = append(at, s.Root(0).Pos); tick == 0 {
+			copy(s.(*matching.LearnedStream).State(0), walks)
+		}
+	})
+	begins, ends := at[20].Sub(at[10]).Len()*6, at[179].Sub(at[169]).Len()*6
+	if begins < 0.5 || ends > 0.1 {
+		t.Errorf("the body goes at %.2f m/s, and after three seconds at %.2f", begins, ends)
+	}
+}
+
 // A stream can be closed after poses were written into memory that is too short for them.
 func TestCloseAfterPanic(t *testing.T) {
 	s := must.Get(testmatching.Learned(t).NewStream(matching.StreamOptions{Capacity: 1, Workers: 1}))(t)

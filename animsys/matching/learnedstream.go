@@ -415,7 +415,12 @@ func (s *LearnedStream) choose(i, row int) {
 		way := s.of.trajectory()
 		left := s.ago[row] >= calm && cost(answer[:way], state[:way]) > s.tuning.Stay && cost(state[way:cols], q[way:]) < about
 		if back || !nearer && !left {
-			return
+			// Where the projector knows no way, a body would go on as before for ever. It comes to rest.
+			const lost = 50 // the square of a distance between features; on its way a body is below 1
+			if s.ago[row] < again || cost(state[:cols], q) < lost {
+				return
+			}
+			answer = s.of.net.Rest
 		}
 	}
 	copy(s.jumped(row), answer)

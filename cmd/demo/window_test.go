@@ -65,8 +65,8 @@ func TestKeyboard(t *testing.T) {
 			t.Fatalf("no window: %v\n%s", err, &said)
 		default:
 		}
-		if time.Since(begin) > time.Minute {
-			t.Fatal("no window within a minute")
+		if time.Since(begin) > 5*time.Minute {
+			t.Fatal("no window within five minutes")
 		}
 	}
 	// A key is held until the program has drawn some pictures: a machine without a GPU needs a second for each.

@@ -253,7 +253,8 @@ func (h *FootLock) shift(t *Track, stand []float32, down, free float32) {
 
 // findFloor finds the heights at which parts of feet stand. Those of both feet in the keys hold for
 // all frames, since a network's mean of possible poses may be lower. In a key a foot may stand on its
-// heel or toes, so the lowest of them count, but for an eighth.
+// heel or its toes alone, with the other part raised. So the floor is a low height of the part: an
+// eighth of its heights are lower.
 func (h *FootLock) findFloor(t *Track, stand []float32) {
 	root := rootKeyed(t)
 	for part := range parts {

@@ -8,8 +8,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// The networks' data hardly stand. So their people hold the hips still over the ground while their feet
-// wander below it, and lock their knees. Who stands does the reverse.
+// The networks' data hardly stand. So the people that they make hold the hips still while their feet slide
+// below them, and lock their knees. Real people keep their feet in place and sway over them.
 const (
 	standBack  = 45   // frames in which a walker's offset from the curve shrinks to a third
 	standMost  = 0.06 // m, the largest offset

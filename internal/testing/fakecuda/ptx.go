@@ -71,7 +71,7 @@ func fakecudaRun(kernel *C.char, blocks, threads, shared C.longlong, parameters 
 	return 0
 }
 
-// fault tells of an error, and returns one for C.
+// fault prints an error, and returns the code that the driver takes for a failure.
 func fault(err error) C.int {
 	fmt.Fprintln(os.Stderr, "fake cuda:", err)
 	return 1

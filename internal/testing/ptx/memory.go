@@ -158,7 +158,7 @@ func (w *warp) store(in *instruction, size int) {
 	}
 }
 
-// in shared memory: where n bytes begin.
+// find returns where n bytes at an address begin in shared memory.
 func (b *block) find(at uint32, n int) int {
 	if at%uint32(n) != 0 {
 		panic(troublef("%d bytes at %d of shared memory, which is no multiple of that", n, int64(at)-sharedBase))
@@ -252,7 +252,7 @@ func (w *warp) commit(*instruction) {
 	}
 }
 
-// wait ends the copies of all groups of each lane, but for the newest.
+// wait ends the copies of each lane, except those of its newest groups.
 func (w *warp) wait(in *instruction) {
 	for mask := w.mask; mask != 0; mask &= mask - 1 {
 		l := bits.TrailingZeros32(mask)

@@ -49,7 +49,7 @@ type Kernel struct {
 	labels map[string]int
 }
 
-// registers are those of one size. Constants and the registers that the machine sets come first.
+// registers are all registers of one size, and the constants that instructions name.
 type registers struct {
 	names  []string
 	index  map[string]int

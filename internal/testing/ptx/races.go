@@ -1,7 +1,7 @@
 package ptx
 
-// stamp is where a thread is. All barriers are of a whole block or a whole warp, so two numbers order the accesses of two threads:
-// of those of a block, the barriers of the block; of those of a warp, the barriers that the warp has passed, of both kinds.
+// stamp is the time of an access: its thread, and how many barriers that thread has passed. A barrier holds a whole block or a whole
+// warp. So the number of the block's barriers orders accesses of different warps, and the number of both kinds those of one warp.
 type stamp struct {
 	block            uint32
 	barriers, passed uint32

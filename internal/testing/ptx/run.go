@@ -57,15 +57,13 @@ func (k *Kernel) Run(m *Memory, l Launch) (err error) {
 		if !ok {
 			panic(r)
 		}
-		{
-			e := &Error{Kernel: k.Name, Text: string(t), Block: b.index}
-			if w := b.running; w != nil {
-				in := &k.code[w.pc]
-				e.Line, e.Thread = in.line, w.index*lanes+w.lane
-				e.Text += ": " + in.name
-			}
-			err = e
+		e := &Error{Kernel: k.Name, Text: string(t), Block: b.index}
+		if w := b.running; w != nil {
+			in := &k.code[w.pc]
+			e.Line, e.Thread = in.line, w.index*lanes+w.lane
+			e.Text += ": " + in.name
 		}
+		err = e
 	}()
 	for _, i := range b.random.Perm(l.Blocks) {
 		b.run(i)

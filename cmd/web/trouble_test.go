@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
@@ -197,6 +198,8 @@ func (b *tab) loseForGood() {
 	if !strings.Contains(said, "no WebGL 2") || opened != 2 {
 		b.t.Errorf("graphics that are lost and of no use then: the page says %q after %d tries, want 2", said, opened)
 	}
+	// The page no longer asks the program, which has ended, for its speed each second.
+	b.do(chromedp.Evaluate(`document.dispatchEvent(new Event("visibilitychange"))`, nil), chromedp.Sleep(1500*time.Millisecond))
 }
 
 // hide stops animation frames for a minute, as of a hidden page: the scene does not catch up.

@@ -114,8 +114,9 @@ page.help = (help) => {
   }));
 };
 
-// begin shows the scene. state returns its performance.
+// begin shows the scene. state returns its performance until the program ends.
 page.begin = (state) => {
+  page.playing = true;
   at("card").hidden = true;
   at("help-switch").hidden = at("speed").hidden = false;
   at("help").hidden = innerHeight < 520 || innerWidth < 700; // it would hide the scene
@@ -124,11 +125,12 @@ page.begin = (state) => {
   let last = state(), when = performance.now();
   // The scene stops while the page is hidden.
   document.addEventListener("visibilitychange", () => {
+    if (!page.playing) return;
     last = state();
     when = performance.now();
   });
   setInterval(() => {
-    if (document.hidden) return;
+    if (!page.playing || document.hidden) return;
     const now = state(), t = performance.now();
     const rate = (key) => (now[key] - last[key]) * 1000 / (t - when);
     const ticks = rate("ticks");
@@ -175,6 +177,7 @@ page.goOn = () => {
 
 // fail shows the error that ended the program.
 page.fail = (message) => {
+  page.playing = false;
   if (at("card").classList.contains("wrong")) return; // later errors follow from the first
   at("card").classList.add("wrong");
   page.wait(message);

@@ -383,25 +383,26 @@ func TestCloseAfterPanic(t *testing.T) {
 }
 
 // A state whose pose is none of the recordings goes on from the projector's, even if that leads less to where it should go: if it
-// goes there already. A pose that is near the projector's goes on by itself.
+// goes there already, or is much nearer to it than the projector says that a recorded one is. A pose that is near the projector's
+// goes on by itself.
 func TestLearnedPoseOfRecordings(t *testing.T) {
 	d := testmatching.People(t)
 	for _, v := range []struct {
-		off, speed float32
-		jumps      bool
-	}{{0.1, 0, false}, {1, 0, true}, {1, 3, false}} {
+		off, way, speed float32
+		jumps           bool
+	}{{0.1, 2, 0, false}, {1, 2, 0, true}, {1, 2, 3, false}, {1, 20, 3, true}, {0.1, 20, 3, false}} {
 		net := testmatching.Untrained(t, d, 16).Networks()
 		size, way := len(net.Rest), d.WayColumn()
 		answer := slices.Clone(net.Rest)
 		answer[0] += v.off
-		answer[way] += 2 // the place that it goes to
+		answer[way] += v.way // the place that it goes to
 		net.Stepper = constant(t, size, make([]float32, size+3))
 		net.Projector = constant(t, d.Columns()+len(d.Tags), answer)
 		l := must.Get(matching.NewLearned(d, net))(t)
 		playFile(t, &matching.File{Learned: l}, 1, 30, func(int, int, feature.Place) control.Goal { return control.Goal{Move: m3.V(0, 0, -1), Speed: v.speed} },
 			func(tick int, s matching.Player, _ *generator.Poses) {
 				if state := s.(*matching.LearnedStream).State(0); tick == 29 && (state[0] == answer[0]) != v.jumps {
-					t.Errorf("asked for %g m/s, beside a pose that is off by %g, a state goes on from %g", v.speed, v.off, state[0]-net.Rest[0])
+					t.Errorf("asked for %g m/s, beside a pose that is off by %g on a way off by %g, a state goes on from %g", v.speed, v.off, v.way, state[0]-net.Rest[0])
 				}
 			})
 	}

@@ -405,19 +405,26 @@ func (s *LearnedStream) choose(i, row int) {
 		}
 	}
 	if s.acts[row].of < 0 && must == s.must[row] {
+		is := cost(state[:cols], q)
 		// What leads away from the query at first may be the way there, such as the step before a turn.
 		back := s.ago[row] < again && cost(answer[:cols], s.jumped(row)) < 0.25*cost(answer[:cols], state[:cols])
-		nearer := cost(answer[:cols], q) < cost(state[:cols], q)-s.tuning.Stay
+		nearer := cost(answer[:cols], q) < is-s.tuning.Stay
 		// The stepper's errors add up: in a pose that no recording has it may come to rest in the middle of a stride. A body that
 		// does not go where it should yet is on its way there, and its pose differs from the projector's. Jumps at each
 		// search would take from the swing of the legs, most of all at low update rates.
-		const about = 1 // the square of a distance between features
+		const (
+			about = 1  // the square of a distance between features
+			lost  = 50 // such a square, of a body that is not even on its way
+		)
 		way := s.of.trajectory()
-		left := s.ago[row] >= calm && cost(answer[:way], state[:way]) > s.tuning.Stay && cost(state[way:cols], q[way:]) < about
-		if back || !nearer && !left {
+		off := cost(answer[:way], state[:way]) > s.tuning.Stay
+		left := off && s.ago[row] >= calm && cost(state[way:cols], q[way:]) < about
+		// The projector finds the nearest of all recorded states. One that is much nearer is none of them, such as a pose
+		// between those of a walk and of a gallop at a speed between theirs.
+		none := off && s.ago[row] >= calm/2 && is < lost && cost(answer[:cols], q) > 2*is+4*about
+		if back || !nearer && !left && !none {
 			// Where the projector knows no way, a body would go on as before for ever. It comes to rest.
-			const lost = 50 // the square of a distance between features; on its way a body is below 1
-			if s.ago[row] < again || cost(state[:cols], q) < lost {
+			if s.ago[row] < again || is < lost {
 				return
 			}
 			answer = s.of.net.Rest

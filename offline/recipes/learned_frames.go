@@ -570,9 +570,12 @@ func staying(d *matching.Database, stance matching.Tags) (out []int) {
 func (f *learnedFrames) rest() []float32 { return f.state(f.d.Rest()) }
 
 // query draws a query with its tags, as agents ask: the pose of a frame, and a way that leads from that of the frame toward
-// that of another. It returns the frame that a search finds for it.
+// that of another, which may go anywhere. It returns the frame that a search finds for it.
 func (f *learnedFrames) query(to []float32, key uint64) int {
-	const noise = 0.1 // deviations
+	const (
+		noise   = 0.1 // deviations
+		turning = 0.3 // share of ways that are turned
+	)
 	d := f.d
 	from := f.fresh.draw(grad.Hash(key, 1))
 	toward := f.fresh.draw(grad.Hash(key, 2))
@@ -585,6 +588,9 @@ func (f *learnedFrames) query(to []float32, key uint64) int {
 		must, never = d.Wanted(d.TagsOf(from))
 	}
 	other := d.AppendFeatures(nil, toward)
+	if share01(grad.Hash(key, 6)) < turning {
+		d.TurnWay(other, float32(2*math.Pi*share01(grad.Hash(key, 7))))
+	}
 	for c := d.WayColumn(); c < f.cols; c++ {
 		query[c] += share * (other[c] - query[c])
 	}

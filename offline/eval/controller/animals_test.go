@@ -10,7 +10,8 @@ import (
 )
 
 // The shipped animals hold all speeds of their clips, and the slowest one aside and backward, on legs that bend at least 0.7 times as fast
-// as in the clips, by `mannequin make` (°/s). The spider goes aside at half the speed: its clips' steps reach no farther.
+// as in the clips, by `mannequin make` (°/s). The spider goes aside at half the speed: its clips' steps reach no farther. Between two
+// speeds, legs bend at least 0.6 times as fast as in clips of the slower one, whatever came before.
 func TestAnimals(t *testing.T) {
 	for name, bends := range map[string][]float64{
 		"horse":  {99, 132, 173, 180, 290, 397, 157, 128},
@@ -30,6 +31,17 @@ func TestAnimals(t *testing.T) {
 			}
 			if math.Abs(h.Got-h.Asked) > 0.05*h.Asked || h.Bend < 0.7*bends[i] {
 				t.Errorf("%s: %+v, and legs in the clips bend by %g°/s", name, h, bends[i])
+			}
+		}
+		for _, h := range must.Get(s.changes())(t) {
+			slower := 0
+			for i, own := range all {
+				if own.Way == ahead && own.Asked <= h.Asked {
+					slower = i
+				}
+			}
+			if h.Bend < 0.6*bends[slower] {
+				t.Errorf("%s: %+v, and legs in slower clips bend by %g°/s", name, h, bends[slower])
 			}
 		}
 	}

@@ -64,7 +64,8 @@ func blendStack(t *Tape, n *Mat, i0, i1 int) {
 // same task, while they are in the cache. The gradient of weights that several layers share, such as
 // those of a network that goes on from its own output, waits for the backward pass of the first of
 // these layers. Then it is one product over the rows of all: reading and writing the gradients of
-// large weights takes longer than computing those of few rows.
+// large weights takes longer than computing those of few rows. It reads what the tape holds of these
+// layers anyway, beside two copies of their output's gradients, for one set of weights at a time.
 type blendJob struct {
 	t     *Tape
 	stack []float32 // of the layer that forward computes

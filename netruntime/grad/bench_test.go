@@ -1,6 +1,7 @@
 package grad
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -116,6 +117,45 @@ func BenchmarkLSTMSteps(b *testing.B) {
 		n.adam()
 	}
 	measure(b, batch, step)
+}
+
+// BenchmarkBlendTicks times a training step of a mixture of eight experts that reads its own output:
+// 256 hidden units, 8 ticks.
+func BenchmarkBlendTicks(b *testing.B) {
+	const ticks, in, hidden, experts = 8, 363, 256, 8
+	for _, c := range []struct{ batch, workers int }{{32, 1}, {64, 1}, {64, 2}} {
+		b.Run(fmt.Sprintf("batch=%d/workers=%d", c.batch, c.workers), func(b *testing.B) {
+			pool := newPool(b, c.workers)
+			n := newTrained(pool)
+			var w, bias [3]*Param
+			for i, size := range [...][2]int{{in, hidden}, {hidden, hidden}, {hidden, in}} {
+				w[i] = n.param(fmt.Sprint("weight", i), experts*size[0], size[1])
+				bias[i] = n.param(fmt.Sprint("bias", i), experts, size[1])
+			}
+			gating, zero := n.param("gating", experts, in), n.param("zero", 1, experts)
+			first, want := random(1, c.batch, in).f32(), random(2, c.batch, in).f32()
+			t := NewTape(pool)
+			var terms []Term
+			measure(b, c.batch, func() {
+				t.Reset()
+				x, y := t.Const(c.batch, in), t.Const(c.batch, in)
+				copy(x.Val, first)
+				copy(y.Val, want)
+				terms = terms[:0]
+				for range ticks {
+					omega := t.Softmax(t.Dense(x, gating, zero))
+					for i := range w {
+						if x = t.Blend(x, omega, w[i], bias[i]); i < 2 {
+							x = t.ELU(x)
+						}
+					}
+					terms = append(terms, Term{Loss: t.MSE(x, y), Weight: 1})
+				}
+				t.Backward(t.WeightedSum(terms...))
+				n.adam()
+			})
+		})
+	}
 }
 
 func measure(b *testing.B, batch int, step func()) {

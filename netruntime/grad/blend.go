@@ -17,17 +17,19 @@ func (t *Tape) Blend(x, omega *Mat, w, b *Param) *Mat {
 	y.a, y.b, y.w, y.c, y.back = x, omega, w, b, blendBack
 	t.use(w, b)
 	j := blendOf(y)
-	y.aux = grow(y.aux, (w.Rows+x.Cols+k)*j.width)
-	kernel.Transpose(j.input(), j.width, x.Val, x.Cols, x.Rows, x.Cols)
-	kernel.Transpose(j.gating(), j.width, omega.Val, k, x.Rows, k)
-	t.split(y, w.Rows, j.width, blendStack)
+	y.aux = grow(y.aux, (x.Cols+k)*j.width)
+	kernel.Transpose(j.input(0), j.width, x.Val, x.Cols, x.Rows, x.Cols)
+	kernel.Transpose(j.gating(0), j.width, omega.Val, k, x.Rows, k)
+	t.blend.stack = grow(t.blend.stack, w.Rows*x.Rows)
+	t.split(y, w.Rows, x.Rows, blendStack)
 	t.pool.Gemm(false, false, y.Rows, y.Cols, k, omega.Val, k, b.Val, b.Cols, false, y.Val, y.Cols)
-	t.pool.Gemm(true, false, y.Rows, y.Cols, w.Rows, y.aux, j.width, w.Val, w.Cols, true, y.Val, y.Cols)
+	t.pool.Gemm(true, false, y.Rows, y.Cols, w.Rows, t.blend.stack, x.Rows, w.Val, w.Cols, true, y.Val, y.Cols)
 	return y
 }
 
-// blended is the Mat of a blend. Its aux holds, transposed, in rows of the given width: the stack
-// [ω_1·x … ω_K·x], the input and the gating.
+// blended is the Mat of a blend. Its aux holds the input and the gating, transposed, in rows of the
+// given width. The stack [ω_1·x … ω_K·x] has K times the size of the input, so it is made anew where it
+// is needed.
 type blended struct {
 	*Mat
 	width int // rows, rounded up to whole panels of the kernels
@@ -38,50 +40,77 @@ func blendOf(y *Mat) blended {
 	return blended{y, (y.Rows + cols - 1) / cols * cols}
 }
 
-func (y blended) stack(i int) []float32            { return y.aux[i*y.width:] }
-func (y blended) input() []float32                 { return y.stack(y.w.Rows) }
-func (y blended) gating() []float32                { return y.stack(y.w.Rows + y.a.Cols) }
+func (y blended) input(i int) []float32            { return y.aux[i*y.width:] }
+func (y blended) gating(k int) []float32           { return y.aux[(y.a.Cols+k)*y.width:] }
 func (y blended) row(m []float32, i int) []float32 { return m[i*y.width:][:y.width] }
 
-// blendStack writes rows [i0, i1) of the stack.
-func blendStack(_ *Tape, n *Mat, i0, i1 int) {
+// stack writes row i of the stack, transposed.
+func (y blended) stack(dst []float32, i int) {
+	n := y.Rows
+	kernel.Mul(dst[:n], y.gating(i / y.a.Cols)[:n], y.input(i % y.a.Cols)[:n])
+}
+
+func blendStack(t *Tape, n *Mat, i0, i1 int) {
 	y := blendOf(n)
-	x, omega := y.input(), y.gating()
 	for i := i0; i < i1; i++ {
-		kernel.Mul(y.row(y.aux, i), y.row(omega, i/y.a.Cols), y.row(x, i%y.a.Cols))
+		y.stack(t.blend.stack[i*n.Rows:], i)
 	}
 }
 
-// blendJob is the backward pass of one layer. Each task takes some of the input's columns. It reads
-// its part of every expert's weights for the gradient of input and gating, computes the gradient of
-// these weights and passes it on, all while they are in the cache.
+// blendJob is the backward pass of layers.
+//
+// The gradients of input and gating come layer by layer: each task takes some of the input's columns,
+// and reads its part of every expert's weights. Weights of one layer alone get their gradient in the
+// same task, while they are in the cache. The gradient of weights that several layers share, such as
+// those of a network that goes on from its own output, waits for the backward pass of the first of
+// these layers. Then it is one product over the rows of all: reading and writing the gradients of
+// large weights takes longer than computing those of few rows. It reads what the tape holds of these
+// layers anyway, beside two copies of their output's gradients, for one set of weights at a time.
 type blendJob struct {
 	t     *Tape
+	stack []float32 // of the layer that forward computes
 	y     blended
 	run   func(worker, i int)
-	dy    kernel.Packed // (rows, out)
 	dyT   kernel.Packed // (out, rows)
 	parts []float32     // by task and expert: the task's share of the gating's gradient, transposed
 	work  []blendWork   // by worker
+	accX  bool          // the input's gradient is added to
 
-	accX, accW bool // gradients to add to
-	direct     bool // the gradient of w goes to its Update
+	waiting []*Mat // layers whose weights have no gradient yet
+
+	// The product for the gradient of weights:
+	w       *Param
+	layers  []*Mat // that use w
+	rows    int    // of all these layers
+	dys     []float32
+	dy      kernel.Packed // (rows, out)
+	weights func(worker, i int)
+	accW    bool // the gradient is added to
+	direct  bool // it goes to Update
 }
 
 type blendWork struct {
 	kernel.Scratch
 	g  []float32 // (blendCols, width), gradient of a part of the stack
 	dx []float32 // (blendCols, width), of the input
-	dw []float32 // (blendCols, out), of the weights
+	a  []float32 // (blendRows, rows), of the stacks of all layers, side by side
+	dw []float32 // (blendRows, out), of the weights
 }
 
-const blendCols = 24 // input columns per task: two of the kernels' tallest tiles
+const (
+	blendCols = 24 // input columns per task: two of the kernels' tallest tiles
+	blendRows = 48 // rows of shared weights per task
+)
 
 // one is the weight of a product that is not a mixture.
 var one = kernel.Matrix{Data: []float32{1}}
 
 func (j *blendJob) init(t *Tape) {
 	j.t, j.run, j.work = t, j.task, make([]blendWork, t.pool.Workers())
+	j.weights = func(worker, i int) {
+		row := i * blendRows
+		j.product(&j.work[worker], row, min(blendRows, j.w.Rows-row))
+	}
 }
 
 func blendBack(t *Tape, n *Mat) {
@@ -92,12 +121,12 @@ func blendBack(t *Tape, n *Mat) {
 	if !b.Frozen { // db = ωᵀ·dy
 		t.pool.Gemm(true, false, k, n.Cols, n.Rows, omega.Val, k, n.Grad, n.Cols, b.into(t), b.Grad, b.Cols)
 	}
+	j.w = nil
 	if !w.Frozen {
-		j.accW, j.direct = w.into(t), w.direct()
-		if j.direct {
-			w.updated = t.pass
+		j.waiting = append(j.waiting, n)
+		if w.uses == 1 {
+			j.take(w)
 		}
-		j.dy.Repack(false, 1, n.Rows, n.Cols, n.Grad, n.Cols)
 	}
 	if x.wants || omega.wants {
 		j.dyT.Repack(true, 1, n.Cols, n.Rows, n.Grad, n.Cols)
@@ -131,7 +160,7 @@ func (j *blendJob) task(worker, i int) {
 	x, omega, w := y.a, y.b, y.w
 	i0 := i * blendCols
 	n := min(blendCols, x.Cols-i0)
-	s.g, s.dx, s.dw = grow(s.g, blendCols*y.width), grow(s.dx, blendCols*y.width), grow(s.dw, blendCols*w.Cols)
+	s.g, s.dx = grow(s.g, blendCols*y.width), grow(s.dx, blendCols*y.width)
 	parts := j.parts[i*omega.Cols*y.width:][:omega.Cols*y.width]
 	clear(s.dx)
 	clear(parts)
@@ -140,10 +169,10 @@ func (j *blendJob) task(worker, i int) {
 		if x.wants || omega.wants {
 			a := kernel.Operand{F32: w.Val[row*w.Cols:], Stride: w.Cols}
 			j.dyT.Mul(&s.Scratch, kernel.Matrix{Data: s.g, Stride: y.width}, one, a, n, false, kernel.Epilogue{}, 0, j.dyT.Panels())
-			kernel.BlendGrad(s.dx, y.row(parts, k), s.g, y.input()[i0*y.width:], y.row(y.gating(), k), n)
+			kernel.BlendGrad(s.dx, y.row(parts, k), s.g, y.input(i0), y.gating(k)[:y.width], n)
 		}
-		if !w.Frozen {
-			j.weights(s, row, n)
+		if j.w != nil {
+			j.product(s, row, n)
 		}
 	}
 	if x.wants {
@@ -151,17 +180,60 @@ func (j *blendJob) task(worker, i int) {
 	}
 }
 
-// weights computes the gradient of rows [row, row+n) of w.
-func (j *blendJob) weights(s *blendWork, row, n int) {
-	w, at := j.y.w, row*j.y.w.Cols
-	dw := w.Grad
-	if j.direct {
-		dw = s.dw
-	} else {
-		dw = dw[at:]
+// finish computes the gradient of weights that several layers share, after the backward pass of all.
+func (j *blendJob) finish(w *Param) {
+	if j.take(w) {
+		j.t.pool.Run((w.Rows+blendRows-1)/blendRows, j.weights)
 	}
-	a := kernel.Operand{F32: j.y.stack(row), Stride: j.y.width}
-	j.dy.Mul(&s.Scratch, kernel.Matrix{Data: dw, Stride: w.Cols}, one, a, n, j.accW && !j.direct, kernel.Epilogue{}, 0, j.dy.Panels())
+}
+
+// take prepares the product for the gradient of w, if layers wait for it.
+func (j *blendJob) take(w *Param) bool {
+	j.layers, j.rows, j.dys = j.layers[:0], 0, j.dys[:0]
+	rest := j.waiting[:0]
+	for _, y := range j.waiting {
+		if y.w != w {
+			rest = append(rest, y)
+			continue
+		}
+		j.layers, j.rows = append(j.layers, y), j.rows+y.Rows
+	}
+	j.waiting = rest
+	if len(j.layers) == 0 {
+		return false
+	}
+	dy := j.layers[0].Grad
+	if len(j.layers) > 1 {
+		for _, y := range j.layers {
+			j.dys = append(j.dys, y.Grad...)
+		}
+		dy = j.dys
+	}
+	j.dy.Repack(false, 1, j.rows, w.Cols, dy, w.Cols)
+	j.w, j.accW = w, w.into(j.t)
+	if j.direct = w.Update != nil && !j.accW; j.direct { // no operation adds to it later
+		w.updated = j.t.pass
+	}
+	return true
+}
+
+// product computes the gradient of rows [row, row+n) of w.
+func (j *blendJob) product(s *blendWork, row, n int) {
+	w, at := j.w, row*j.w.Cols
+	s.a, s.dw = grow(s.a, blendRows*j.rows), grow(s.dw, blendRows*w.Cols)
+	for i := range n {
+		dst := s.a[i*j.rows:]
+		for _, y := range j.layers {
+			blendOf(y).stack(dst, row+i)
+			dst = dst[y.Rows:]
+		}
+	}
+	dw := s.dw
+	if !j.direct {
+		dw = w.Grad[at:]
+	}
+	a := kernel.Operand{F32: s.a, Stride: j.rows}
+	j.dy.Mul(&s.Scratch, kernel.Matrix{Data: dw, Stride: w.Cols}, one, a, n, j.accW, kernel.Epilogue{}, 0, j.dy.Panels())
 	if j.direct {
 		w.Update(at, dw[:n*w.Cols])
 	}

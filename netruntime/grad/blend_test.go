@@ -10,8 +10,8 @@ import (
 	"mannequin/netruntime/internal/kernel"
 )
 
-// blends is a pass through two blended layers, one of them used twice, and two dense ones. out is
-// not a multiple of any panel's width.
+// blends is a pass through two blended layers, one of them used twice and penalised, and two dense
+// ones. out is not a multiple of any panel's width.
 func blends(tape *Tape, rows int, params func(i, rows, cols int) *Param) {
 	const in, hidden, out, experts = 50, 40, 37, 3
 	tape.Reset()
@@ -24,7 +24,7 @@ func blends(tape *Tape, rows int, params func(i, rows, cols int) *Param) {
 	y := tape.Blend(h, omega, params(6, experts*hidden, out), params(7, experts, out))
 	want := tape.Const(rows, out)
 	clear(want.Val)
-	tape.Backward(tape.MSE(y, want))
+	tape.Backward(tape.WeightedSum(Term{tape.MSE(y, want), 1}, Term{tape.SumSquares(tape.Param(w)), 0.1}))
 }
 
 // An Update gets the bits that Grad has without one, every value once, from any number of workers.
@@ -90,6 +90,75 @@ func gradients(t testing.TB, workers, rows int, update func(i int, p *Param) fun
 		out = append(out, p.Grad)
 	}
 	return out
+}
+
+// Weights that several layers share get their gradient from one product over the rows of all, which has
+// the bits of one layer with all these rows. It comes layer by layer, from the last one to the first, as
+// soon as the backward pass of the layer's first use is done.
+func TestSharedWeightsAreOneProduct(t *testing.T) {
+	const rows, ticks, size, experts = 5, 3, 50, 3
+	for _, kind := range kernel.Kinds() {
+		t.Run(kind.String(), func(t *testing.T) {
+			defer kernel.Force(kind)()
+			tape := newTape(t, 2)
+			x, omega := random(1, ticks*rows, size).f32(), random(2, ticks*rows, experts).f32()
+			pass := func(layers []*Param, rows int) {
+				b := NewParam("b", experts, size)
+				b.Frozen = true
+				tape.Reset()
+				var ends []Term
+				for at := 0; at < len(x)/size; at += rows {
+					h, mix := tape.Const(rows, size), tape.Const(rows, experts)
+					copy(h.Val, x[at*size:])
+					copy(mix.Val, omega[at*experts:])
+					for _, w := range layers {
+						h = tape.Blend(h, mix, w, b)
+					}
+					ends = append(ends, Term{tape.SumSquares(h), 1})
+				}
+				tape.Backward(tape.WeightedSum(ends...))
+			}
+			params := func() (out []*Param) {
+				for i := range 2 {
+					out = append(out, NewParam(fmt.Sprint(i), experts*size, size))
+					copy(out[i].Val, random(uint64(3+i), experts*size, size).f32())
+				}
+				return out
+			}
+			whole, shared := params(), params()
+			pass(whole, ticks*rows)
+			// Backward takes the last tick first, so the rows of ticks are in the reverse order.
+			reversed := func(m []float32) {
+				n := len(m) / ticks
+				for i := range n {
+					m[i], m[(ticks-1)*n+i] = m[(ticks-1)*n+i], m[i]
+				}
+			}
+			reversed(x)
+			reversed(omega)
+			pass(shared, rows)
+			for i, w := range whole {
+				for j, v := range w.Grad {
+					if math.Float32bits(shared[i].Grad[j]) != math.Float32bits(v) {
+						t.Fatalf("layer %d, value %d: %v from %d layers, %v from one", i, j, shared[i].Grad[j], ticks, v)
+					}
+				}
+			}
+			var order []string
+			for _, w := range shared {
+				w.Update = func(int, []float32) {
+					if len(order) == 0 || order[len(order)-1] != w.Name {
+						order = append(order, w.Name)
+					}
+				}
+			}
+			tape = newTape(t, 1)
+			pass(shared, rows)
+			if fmt.Sprint(order) != "[1 0]" {
+				t.Errorf("gradients come in the order of layers %v", order)
+			}
+		})
+	}
 }
 
 func TestUndeclaredParam(t *testing.T) {

@@ -89,22 +89,17 @@ func cases() []opCase {
 			}},
 		{"Blend", []mat64{random(4, 5, 6), random(5, 5, 3)}, []mat64{random(6, 3*6, 4), random(7, 3, 4)},
 			func(t *Tape, in []*Mat, p []*Param) *Mat { return t.Blend(in[0], in[1], p[0], p[1]) },
-			func(in, p []mat64) mat64 {
-				x, omega := in[0], in[1]
-				y := zero64(x.rows, p[0].cols)
-				for r := range y.rows {
-					for o := range y.cols {
-						for k := range omega.cols {
-							expert := p[1].at(k, o)
-							for i := range x.cols {
-								expert += p[0].at(k*x.cols+i, o) * x.at(r, i)
-							}
-							y.v[r*y.cols+o] += omega.at(r, k) * expert
-						}
-					}
+			func(in, p []mat64) mat64 { return blend64(in[0], in[1], p[0], p[1]) }},
+		// Layers of several numbers of rows, and weights of more rows than a task takes.
+		{"Blend in ticks", []mat64{random(15, 15, 20), random(16, 15, 3)}, []mat64{random(17, 3*20, 4), random(18, 3, 4)},
+			func(t *Tape, in []*Mat, p []*Param) *Mat {
+				var ticks []*Mat
+				for _, r := range [][2]int{{0, 1}, {1, 14}, {14, 15}} {
+					ticks = append(ticks, t.Blend(t.Frames(in[0], 15, r[0], r[1]), t.Frames(in[1], 15, r[0], r[1]), p[0], p[1]))
 				}
-				return y
-			}},
+				return t.Join(1, ticks...)
+			},
+			func(in, p []mat64) mat64 { return blend64(in[0], in[1], p[0], p[1]) }},
 		// One operand twice: its gradient is a sum.
 		{"Blend of itself", []mat64{random(8, 5, 3)}, []mat64{random(9, 3*3, 4), random(10, 3, 4)},
 			func(t *Tape, in []*Mat, p []*Param) *Mat {
@@ -177,6 +172,23 @@ func cases() []opCase {
 				return y
 			}},
 	}
+}
+
+// blend64 is the twin of Tape.Blend.
+func blend64(x, omega, w, b mat64) mat64 {
+	y := zero64(x.rows, w.cols)
+	for r := range y.rows {
+		for o := range y.cols {
+			for k := range omega.cols {
+				expert := b.at(k, o)
+				for i := range x.cols {
+					expert += w.at(k*x.cols+i, o) * x.at(r, i)
+				}
+				y.v[r*y.cols+o] += omega.at(r, k) * expert
+			}
+		}
+	}
+	return y
 }
 
 // target is the target of every case's loss.

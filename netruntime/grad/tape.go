@@ -200,6 +200,7 @@ func (t *Tape) Backward(loss *Mat) {
 				continue
 			}
 			if p.left--; p.left == 0 {
+				t.blend.finish(p)
 				t.passOn(p)
 			}
 		}
@@ -240,10 +241,6 @@ func (t *Tape) use(params ...*Param) {
 		p.uses++
 	}
 }
-
-// direct reports whether the only operation that uses p is the calling one. Its backward may then
-// pass the gradient to Update part by part.
-func (p *Param) direct() bool { return p.Update != nil && p.uses == 1 }
 
 // into reports whether n's gradient holds earlier contributions, and marks it as holding some.
 func (n *Mat) into() (acc bool) {

@@ -56,6 +56,7 @@ type World struct {
 	// Of MPI's thread:
 	messages []message // that have begun
 	requests []C.MPI_Request
+	sends    bool // some of them are this process's own
 	statuses []C.MPI_Status
 	pins     runtime.Pinner
 	broken   error // the first error of a message
@@ -67,9 +68,12 @@ type message struct {
 	from  int // -1: it is sent
 }
 
-// pollTime is the time between looks at messages while the process computes. Open MPI moves large messages only when it
-// is called.
-const pollTime = 200 * time.Microsecond
+// The time between looks at messages while the process computes. Open MPI moves large messages only when it is called.
+// A process that has sent nothing yet looks less often: most of its step is still to come, and that of the others, too.
+const (
+	pollTime = 200 * time.Microsecond
+	waitTime = time.Millisecond
+)
 
 // Started reports whether mpirun or srun has started this process as one of several, or as the only rank.
 func Started() bool {
@@ -119,11 +123,18 @@ func (w *World) serve() {
 					return
 				}
 				call()
-			case <-time.After(pollTime):
+			case <-time.After(w.pause()):
 				w.poll()
 			}
 		}
 	}
+}
+
+func (w *World) pause() time.Duration {
+	if w.sends {
+		return pollTime
+	}
+	return waitTime
 }
 
 // do runs a call on MPI's thread.
@@ -195,6 +206,7 @@ func (w *World) begin(m message, b []byte, name string, call func(at unsafe.Poin
 	var r C.MPI_Request
 	if w.broken = failed(name, call(at, &r)); w.broken == nil {
 		w.messages, w.requests = append(w.messages, m), append(w.requests, r)
+		w.sends = w.sends || m.from < 0
 	}
 }
 
@@ -221,7 +233,7 @@ func (w *World) end(err error) {
 		}
 	}
 	w.broken = cmp.Or(w.broken, err)
-	w.messages, w.requests = w.messages[:0], w.requests[:0]
+	w.messages, w.requests, w.sends = w.messages[:0], w.requests[:0], false
 	w.pins.Unpin()
 }
 

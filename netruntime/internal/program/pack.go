@@ -20,7 +20,7 @@ const (
 
 // A product's right side is in steps of its inner dimension, and operands' rows are whole chunks.
 const (
-	StepBytes   = 64
+	StepBytes   = 64 // of operands' forms
 	ChunkBytes  = 16
 	TileColumns = 128 // the right side's columns are a multiple of these
 )
@@ -43,6 +43,15 @@ func (f Form) Row(channels int) int {
 
 // RoundUp returns the least multiple of to that is not below n.
 func RoundUp[N int | int64](n, to N) N { return (n + to - 1) / to * to }
+
+// step returns the bytes of a product's step: one element of Plain, so that neighbouring columns of a
+// row of the right side are neighbours.
+func (f Form) step() int {
+	if f == Plain {
+		return f.Bytes()
+	}
+	return StepBytes
+}
 
 // put stores v in b.
 func (f Form) put(b []byte, v float32) {
@@ -122,17 +131,17 @@ type Matrix struct {
 func (m Matrix) K(f Form) int { return m.Taps * f.Row(m.Channels) }
 
 // Steps returns the number of the kernels' steps.
-func (m Matrix) Steps(f Form) int { return (m.K(f)*f.Bytes() + StepBytes - 1) / StepBytes }
+func (m Matrix) Steps(f Form) int { return (m.K(f)*f.Bytes() + f.step() - 1) / f.step() }
 
 // matrices adds the parts in the kernels' layout: (steps of all parts, columns, depth of a step),
 // with columns rounded up to whole tiles.
 func (c *Constants) matrices(f Form, parts []Matrix) Constant {
-	columns, depth, size := RoundUp(parts[0].columns, TileColumns), StepBytes/f.Bytes(), f.Bytes()
+	columns, depth, size := RoundUp(parts[0].columns, TileColumns), f.step()/f.Bytes(), f.Bytes()
 	total := 0
 	for _, p := range parts {
 		total += p.Steps(f)
 	}
-	at, b := c.reserve(total * columns * StepBytes)
+	at, b := c.reserve(total * columns * f.step())
 	for _, p := range parts {
 		row := f.Row(p.Channels)
 		for tap := range p.Taps {
@@ -140,11 +149,11 @@ func (c *Constants) matrices(f Form, parts []Matrix) Constant {
 				k := tap*row + ch
 				to := b[(k/depth*columns*depth+k%depth)*size:]
 				for col := range p.columns {
-					f.put(to[col*StepBytes:], p.at(tap, ch, col))
+					f.put(to[col*f.step():], p.at(tap, ch, col))
 				}
 			}
 		}
-		b = b[p.Steps(f)*columns*StepBytes:]
+		b = b[p.Steps(f)*columns*f.step():]
 	}
 	return at
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -262,4 +264,35 @@ func inputs(n int) []float32 {
 		x[i] = float32(i%23)/11 - 1
 	}
 	return x
+}
+
+// TestNoDriver: without a device the processor computes, and one line of the log says why. It runs in
+// a process of its own, whose Vulkan finds no driver.
+func TestNoDriver(t *testing.T) {
+	const alone = "MANNEQUIN_ALONE"
+	if os.Getenv(alone) == "" {
+		c := exec.Command(os.Args[0], "-test.run=^TestNoDriver$", "-test.v")
+		c.Env = append(os.Environ(), alone+"=1", "VK_DRIVER_FILES="+os.DevNull, "VK_ICD_FILENAMES="+os.DevNull)
+		if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestNoDriver") {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return
+	}
+	if name, err := Device(); err == nil {
+		t.Fatal("there is a device: ", name)
+	}
+	n := must.Get(models.Open("dog"))(t)
+	var log strings.Builder
+	o := Options{SessionOptions: netruntime.SessionOptions{Batch: 1, Workers: 1}, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	for range 2 {
+		s := must.Get(NewSession(n, o))(t)
+		if s.Kernel() == "webgpu" {
+			t.Error("the session claims to run on the GPU")
+		}
+		must.Do(t, s.Run(make([]float32, n.Outputs()), make([]float32, n.Inputs()), 1))
+		must.Do(t, s.Close())
+	}
+	if strings.Count(log.String(), "no GPU, the processor computes the networks") != 1 || Fallbacks() != 0 {
+		t.Errorf("%d runs counted; the log: %s", Fallbacks(), &log)
+	}
 }

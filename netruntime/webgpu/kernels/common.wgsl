@@ -11,6 +11,7 @@ struct Call {
 
 struct Run {
 	sequences: u32,
+	zero: u32, // which compilers do not know
 }
 
 @group(0) @binding(0) var<storage, read_write> memory: array<f32>;
@@ -38,7 +39,8 @@ struct Reduced {
 // reduce returns n = round(x/ln 2) and r = x − n·ln 2, for |x| below 2²¹.
 fn reduce(x: f32) -> Reduced {
 	let whole = round(x * 1.4426950408889634);
-	let r = fma(-0.693115234375, whole, x);
+	// The first product is exact. Compilers that add both constants first would lose that.
+	let r = bitcast<f32>(bitcast<u32>(fma(-0.693115234375, whole, x)) ^ run.zero);
 	return Reduced(i32(whole), fma(-0.00003194618494530942, whole, r));
 }
 

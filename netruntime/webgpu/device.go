@@ -29,6 +29,8 @@ type device struct {
 	products [len(tiles)]*wgpu.ComputePipeline
 	chain    *wgpu.ComputePipeline
 	limits   wgpu.Limits
+	last     uint64 // submission
+	pending  bool   // copies wait for the next
 }
 
 var (
@@ -213,13 +215,36 @@ func (d *device) compile() (err error) {
 	return nil
 }
 
-// buffer makes memory on the device, of zero or more bytes.
+// buffer makes memory on the device, of zero or more bytes. The library does not tell apart why there
+// is none: most often there is no room.
 func (d *device) buffer(label string, bytes int64, usage wgpu.BufferUsage) (*wgpu.Buffer, error) {
 	b, err := d.gpu.CreateBuffer(&wgpu.BufferDescriptor{Label: label, Size: uint64(max(bytes, 256)), Usage: usage})
 	if err != nil {
-		return nil, fmt.Errorf("webgpu: %d bytes of %s: %w", bytes, label, err)
+		return nil, fmt.Errorf("webgpu: %d bytes of %s: %w: %w", bytes, label, err, errPlan)
 	}
 	return b, nil
+}
+
+// write copies data to the device before what is submitted next. It does not use data afterwards.
+func (d *device) write(to *wgpu.Buffer, offset int64, data []byte) error {
+	if len(data) == 0 {
+		return nil
+	}
+	if err := d.queue.WriteBuffer(to, uint64(offset), data); err != nil {
+		return fmt.Errorf("webgpu: copy to the GPU: %w", err)
+	}
+	d.pending = true
+	return nil
+}
+
+// submit submits commands, and the copies that wait for them. There must be one of both: if there is
+// nothing, the library takes the copies of earlier submissions for done.
+func (d *device) submit(commands ...*wgpu.CommandBuffer) (err error) {
+	if d.last, err = d.queue.Submit(commands...); err != nil {
+		return fmt.Errorf("webgpu: submit: %w", err)
+	}
+	d.pending = false
+	return nil
 }
 
 // finish waits until the device has done everything.
@@ -227,20 +252,24 @@ func (d *device) finish(limit time.Duration) error {
 	if err := d.enter(limit); err != nil {
 		return err
 	}
-	last, err := d.queue.Submit()
+	var err error
+	if d.pending {
+		err = d.submit()
+	}
+	last := d.last
 	d.leave()
 	if err != nil {
-		return fmt.Errorf("webgpu: submit: %w", err)
+		return err
 	}
-	return d.wait(limit, func() (bool, error) { return d.queue.Poll() >= last, nil })
+	return d.wait(limit, nil, last)
 }
 
 // nap is the shortest sleep between two queries. Queries allocate memory, and a software driver
 // needs the processor.
 const nap = 20 * time.Microsecond
 
-// wait waits until the device is done with something. The library's own waits have no limit.
-func (d *device) wait(limit time.Duration, done func() (bool, error)) error {
+// wait waits for a mapping, or if that is nil for a submission. The library's own waits have no limit.
+func (d *device) wait(limit time.Duration, mapping *wgpu.MapPending, submission uint64) (err error) {
 	for begin := time.Now(); ; {
 		// The query comes after the clock: a process that was stopped in between still learns that the
 		// work is done.
@@ -249,7 +278,12 @@ func (d *device) wait(limit time.Duration, done func() (bool, error)) error {
 			return err
 		}
 		d.gpu.Poll(wgpu.PollPoll)
-		ready, err := done()
+		ready := false
+		if mapping != nil {
+			ready, err = mapping.Status()
+		} else {
+			ready = d.queue.Poll() >= submission
+		}
 		d.leave()
 		switch {
 		case err != nil:

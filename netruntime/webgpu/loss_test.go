@@ -28,6 +28,7 @@ type faulty struct {
 	left  atomic.Int64 // calls until the one that fails
 	calls atomic.Int64
 	hangs atomic.Bool // nothing ends any more
+	full  atomic.Bool // there is no room for values
 	ended atomic.Uint64
 }
 
@@ -56,6 +57,9 @@ type (
 func (d *faultyDevice) CreateBuffer(x *hal.BufferDescriptor) (hal.Buffer, error) {
 	if err := d.f.next(); err != nil {
 		return nil, err
+	}
+	if d.f.full.Load() && x.Label == "values" {
+		return nil, hal.ErrDeviceOutOfMemory
 	}
 	return d.Device.CreateBuffer(x)
 }
@@ -213,6 +217,29 @@ func TestFailingStart(t *testing.T) {
 		if !failed {
 			return
 		}
+	}
+}
+
+// TestNoRoom: a network for which there is no memory is the processor's, and the GPU stays in use.
+func TestNoRoom(t *testing.T) {
+	n := must.Get(models.Open("dog"))(t)
+	f := openFaulty(t)
+	var log strings.Builder
+	o := Options{SessionOptions: netruntime.SessionOptions{Batch: 2, Workers: 1}, Log: slog.New(slog.NewTextHandler(&log, nil)), Timeout: time.Minute}
+	first := must.Get(NewSession(n, o))(t)
+	f.full.Store(true)
+	second := must.Get(NewSession(n, o))(t)
+	f.full.Store(false)
+	third := must.Get(NewSession(n, o))(t)
+	for i, s := range []netruntime.Session{first, second, third} {
+		if on := s.Kernel() == "webgpu"; on != (i != 1) {
+			t.Errorf("session %d runs on %s", i, s.Kernel())
+		}
+		must.Do(t, s.Run(make([]float32, n.Outputs()), make([]float32, n.Inputs()), 1))
+		must.Do(t, s.Close())
+	}
+	if got := strings.Count(log.String(), "the GPU cannot take a network"); got != 1 || lost.Load() || Fallbacks() != 0 || len(uploaded) != 0 {
+		t.Errorf("lost: %v, %d runs of the processor, %d networks left: %s", lost.Load(), Fallbacks(), len(uploaded), &log)
 	}
 }
 

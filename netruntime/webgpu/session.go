@@ -43,6 +43,7 @@ type session struct {
 	layout    *program.Layout
 	requested *program.Layout // of the requested run
 	writer    writer
+	words     [runBytes / 4]uint32 // what run has
 
 	gating  []float32
 	rows    int          // number of valid values in gating
@@ -174,24 +175,13 @@ func (s *session) layOut(length int) error {
 	s.length = 0
 	s.layout.Place(s.most, length)
 	s.writer.writeAll()
-	if err := s.write(s.ops, 0, s.writer.ops); err != nil {
+	if err := s.device.write(s.ops, 0, s.writer.ops); err != nil {
 		return err
 	}
-	if err := s.write(s.args, 0, s.writer.args); err != nil {
+	if err := s.device.write(s.args, 0, s.writer.args); err != nil {
 		return err
 	}
 	s.length = length
-	return nil
-}
-
-// write copies data to the device before what is submitted next. It does not use data afterwards.
-func (s *session) write(to *wgpu.Buffer, offset int64, data []byte) error {
-	if len(data) == 0 {
-		return nil
-	}
-	if err := s.device.queue.WriteBuffer(to, uint64(offset), data); err != nil {
-		return fmt.Errorf("webgpu: copy to the GPU: %w", err)
-	}
 	return nil
 }
 
@@ -309,7 +299,7 @@ func (s *session) chunk(out, in [][]float32, from, n, length int) error {
 	if err != nil {
 		return err
 	}
-	if err := d.wait(s.opt.Timeout, mapping.Status); err != nil {
+	if err := d.wait(s.opt.Timeout, mapping, 0); err != nil {
 		return err
 	}
 	if err := d.enter(s.opt.Timeout); err != nil {
@@ -326,15 +316,15 @@ func (s *session) send(in [][]float32, from, n, length int) (*wgpu.MapPending, e
 		return nil, err
 	}
 	if s.sequences != n {
-		words := [runBytes / 4]uint32{uint32(n)}
-		if err := s.write(s.run, 0, unsafe.Slice((*byte)(unsafe.Pointer(&words)), runBytes)); err != nil {
+		s.words[0] = uint32(n)
+		if err := s.device.write(s.run, 0, unsafe.Slice((*byte)(unsafe.Pointer(&s.words)), runBytes)); err != nil {
 			return nil, err
 		}
 		s.sequences = n
 	}
 	for i, v := range s.plan.Inputs {
 		k := s.layout.Floats(v)
-		if err := s.write(s.memory, s.layout.At[v][program.Plain], asBytes(in[i][from*k:(from+n)*k])); err != nil {
+		if err := s.device.write(s.memory, s.layout.At[v][program.Plain], asBytes(in[i][from*k:(from+n)*k])); err != nil {
 			return nil, err
 		}
 	}
@@ -395,10 +385,7 @@ func (s *session) submit(n int) error {
 	if err != nil {
 		return fmt.Errorf("webgpu: commands: %w", err)
 	}
-	if _, err := s.device.queue.Submit(commands); err != nil {
-		return fmt.Errorf("webgpu: submit: %w", err)
-	}
-	return nil
+	return s.device.submit(commands)
 }
 
 // copyResult copies n sequences of v to the results, and returns the bytes that a chunk takes there.

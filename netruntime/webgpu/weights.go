@@ -56,12 +56,12 @@ func (d *device) upload(n *netruntime.Net, skip float32) (*weights, error) {
 		return nil, err
 	}
 	for at := 0; at < len(data); at += uploadBytes {
-		if err = d.queue.WriteBuffer(w.memory, uint64(at), data[at:min(at+uploadBytes, len(data))]); err == nil {
-			_, err = d.queue.Submit()
+		if err = d.write(w.memory, int64(at), data[at:min(at+uploadBytes, len(data))]); err == nil {
+			err = d.submit()
 		}
 		if err != nil {
 			abandon(w.memory) // earlier parts may be in flight
-			return nil, fmt.Errorf("webgpu: weights: %w", err)
+			return nil, err
 		}
 	}
 	p.Data = nil

@@ -41,8 +41,9 @@ CUDA = eval "$$(sh netruntime/cuda/driver/env.sh)"
 build-cuda: setup
 	$(CUDA) && $(GO) build -tags cuda -o bin/ ./cmd/demo ./cmd/mannequin
 
+# The library's calls of libdl do not pass the C linker, which programs with C code use otherwise.
 build-webgpu: setup
-	$(GO) build -tags webgpu -o bin/ ./cmd/demo ./cmd/mannequin
+	$(GO) build -tags webgpu -ldflags=-linkmode=internal -o bin/ ./cmd/demo ./cmd/mannequin
 
 cuda:
 	@sh scripts/cuda-kernels.sh
@@ -96,6 +97,7 @@ TEST_WEBGPU = $(GO) test -vet=off -count=1 -tags webgpu ./netruntime/webgpu && $
 test-webgpu: setup
 	@sh scripts/setup.sh webgpu
 	CGO_ENABLED=0 $(GO) build -tags webgpu -o /dev/null ./cmd/mannequin
+	$(GO) build -tags webgpu -ldflags=-linkmode=internal -o /dev/null ./cmd/demo
 	$(GO) vet -tags webgpu ./netruntime/... ./internal/backend ./animsys ./cmd/mannequin/...
 	$(GO) tool staticcheck -tags webgpu ./netruntime/... ./internal/backend ./cmd/mannequin/internal/bench
 	$(TEST_WEBGPU)

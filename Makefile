@@ -1,6 +1,6 @@
 # mannequin. Two commands matter: make demo, make test. Both set the machine up.
 .POSIX:
-.PHONY: help demo web test-web showreel test test-samebits test-cluster check build build-cuda cuda test-cuda simd128 test-simd128 setup bench bench-peer fuzz vet golden hour soak clean
+.PHONY: help demo web test-web showreel test test-samebits test-cluster check build build-cuda build-webgpu cuda test-cuda test-webgpu simd128 test-simd128 setup bench bench-peer fuzz vet golden hour soak clean
 
 GO = go
 # Everything that games and servers link, and the tools: no C compiler needed.
@@ -15,7 +15,9 @@ help:
 	@echo 'make test-web  the page in a browser; installs chromium where it is missing'
 	@echo 'make build   the two programs, into bin/'
 	@echo 'make build-cuda  the same, able to run networks on an NVIDIA GPU where there is one'
+	@echo 'make build-webgpu  the same, able to run networks on any GPU with a Vulkan driver'
 	@echo 'make cuda    compile the CUDA kernels where their sources have changed'
+	@echo 'make test-webgpu  the networks through Vulkan; installs a software driver where there is none'
 	@echo 'make test-samebits  compare the dog with programs for arm64 and WebAssembly; SCENES=. all scenes'
 	@echo 'make test-cluster  several processes: MPI, Slurm, NATS and a proxy, which it installs where they are missing'
 	@echo 'make simd128  compile the kernels for browsers where their source has changed'
@@ -38,6 +40,10 @@ CUDA = eval "$$(sh netruntime/cuda/driver/env.sh)"
 
 build-cuda: setup
 	$(CUDA) && $(GO) build -tags cuda -o bin/ ./cmd/demo ./cmd/mannequin
+
+# The library's calls of libdl do not pass the C linker, which programs with C code use otherwise.
+build-webgpu: setup
+	$(GO) build -tags webgpu -ldflags=-linkmode=internal -o bin/ ./cmd/demo ./cmd/mannequin
 
 cuda:
 	@sh scripts/cuda-kernels.sh
@@ -63,6 +69,7 @@ showreel: build
 check: setup
 	$(GO) vet ./...
 	GOOS=js GOARCH=wasm $(GO) vet -tags simd128 ./cmd/web ./engine/stage/... ./netruntime ./netruntime/internal/...
+	$(GO) vet -tags webgpu ./netruntime/... ./internal/backend ./animsys ./cmd/mannequin/...
 	$(GO) tool staticcheck ./...
 
 # check has vetted the tests.
@@ -71,6 +78,7 @@ test: check
 	$(GO) test -vet=off ./...
 	$(GO) test -vet=off -race -timeout 30m $$(sh scripts/race.sh)
 	$(GO) test -vet=off -tags noasm ./netruntime/... ./internal/testing/authors ./offline/train
+	$(TEST_WEBGPU)
 	@$(MAKE) test-cuda test-simd128
 
 # Without a GPU: the kernels' PTX, interpreted, and the kernels compiled for the processor, on a driver of our own.
@@ -82,6 +90,19 @@ test-cuda: setup
 	FAKE_CUDA_PTX=1 $(GO) test -count=1 -tags cuda -run 'Tiles|SkipBelow|Gating' ./netruntime/cuda && FAKE_CUDA_PTX=1 $(GO) test -count=1 -tags cuda -run 'CUDAAgainst|CUDABad' ./netruntime && \
 	$(GO) test -count=1 -race -tags cuda ./netruntime/cuda && $(GO) test -count=1 -race -tags cuda -run CUDA ./netruntime && $(GO) test -count=1 -tags cuda -run CUDA ./cmd/mannequin/internal/bench ./animsys
 	$(CUDA) && $(GO) tool staticcheck -tags cuda ./netruntime/... ./internal/testing/fakecuda
+
+# Tests that say so and end where there is no GPU, and no software driver of one.
+TEST_WEBGPU = $(GO) test -vet=off -count=1 -tags webgpu ./netruntime/webgpu && $(GO) test -vet=off -count=1 -tags webgpu -run WebGPU ./netruntime ./animsys ./cmd/mannequin/internal/bench
+
+test-webgpu: setup
+	@sh scripts/setup.sh webgpu
+	CGO_ENABLED=0 $(GO) build -tags webgpu -o /dev/null ./cmd/mannequin
+	$(GO) build -tags webgpu -ldflags=-linkmode=internal -o /dev/null ./cmd/demo
+	$(GO) vet -tags webgpu ./netruntime/... ./internal/backend ./animsys ./cmd/mannequin/...
+	$(GO) tool staticcheck -tags webgpu ./netruntime/... ./internal/backend ./cmd/mannequin/internal/bench
+	$(TEST_WEBGPU)
+	CGO_ENABLED=0 $(GO) test -vet=off -count=1 -tags webgpu ./netruntime/webgpu
+	$(GO) test -vet=off -count=1 -race -tags webgpu ./netruntime/webgpu
 
 # Several processes that train together, some of which are killed.
 test-cluster: setup

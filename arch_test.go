@@ -55,7 +55,7 @@ var arrows = []arrow{
 	{"internal/boundedtoml", []string{"internal/closest", "github.com/BurntSushi/toml"}, "a leaf"},
 	{"internal/closest", nil, "a leaf: the name that a mistyped one may mean"},
 	{"internal/command", []string{"internal/closest", "github.com/spf13/cobra", "github.com/spf13/pflag"}, "for the programs"},
-	{"internal/backend", []string{"netruntime", "netruntime/cuda"}, "for the programs: what computes networks, by name"},
+	{"internal/backend", []string{"netruntime", "netruntime/cuda", "netruntime/webgpu"}, "for the programs: what computes networks, by name"},
 
 	{"internal/bench/benchnet", []string{"netruntime"}, "the networks that the benchmarks time"},
 	{"internal/cellgrid", []string{"engine/m3"}, "which obstacles and decks are near a place"},
@@ -91,7 +91,9 @@ var arrows = []arrow{
 	{"netruntime/internal/kernel", []string{"netruntime/internal/pool", "golang.org/x/sys/cpu"}, "the bottom of the network engine"},
 	{"netruntime/vec", []string{"netruntime/internal/kernel"}, "the kernels on vectors, for motion code"},
 	{"netruntime", []string{"netruntime/internal/...", "netruntime/vec", "internal/boundedfile"}, "networks know numbers, not characters"},
-	{"netruntime/cuda", []string{"netruntime", "gorgonia.org/cu"}, "the only package that touches CUDA, behind the build tag cuda"},
+	{"netruntime/internal/program", []string{"netruntime"}, "networks as launches of kernels, for every kind of GPU"},
+	{"netruntime/cuda", []string{"netruntime", "netruntime/internal/program", "gorgonia.org/cu"}, "the only package that touches CUDA, behind the build tag cuda"},
+	{"netruntime/webgpu", []string{"netruntime", "netruntime/internal/program", "github.com/gogpu/wgpu/...", "github.com/gogpu/gputypes"}, "the only package that touches WebGPU, behind the build tag webgpu"},
 	{"netruntime/remote/internal/inference", []string{"netruntime", "google.golang.org/grpc/encoding/...", "google.golang.org/grpc/mem", "google.golang.org/protobuf/encoding/protowire"},
 		"the protocol's messages, as bytes"},
 	{"netruntime/remote/internal/inference/inferencepb", []string{"google.golang.org/protobuf/..."}, "generated: the protocol's messages"},
@@ -201,7 +203,7 @@ func TestImports(t *testing.T) {
 	for _, build := range []struct {
 		tags string
 		env  []string
-	}{{}, {env: []string{"GOOS=js", "GOARCH=wasm"}}, {tags: "cuda,ort,openblas,mpi"}} {
+	}{{}, {env: []string{"GOOS=js", "GOARCH=wasm"}}, {tags: "cuda,webgpu,ort,openblas,mpi"}} {
 		list := exec.Command("go", "list", "-e", "-tags", build.tags, "-json=ImportPath,Standard,Imports", "-deps", "./...")
 		list.Env = append(os.Environ(), build.env...)
 		b, err := list.Output()

@@ -2,7 +2,7 @@
 # Makes this machine able to build and run mannequin: checks git, a C compiler
 # and Go, and installs the system packages that are missing (Debian and
 # Ubuntu; elsewhere it prints what is needed).
-#   usage: scripts/setup.sh [web | cluster]   (web: for the test in a browser, too; cluster: for training on several processes)
+#   usage: scripts/setup.sh [web | webgpu | cluster]   (web: for the test in a browser, too; webgpu: a software driver of a GPU; cluster: for training on several processes)
 set -eu
 
 fail() { echo "setup: $*" >&2; exit 1; }
@@ -35,6 +35,12 @@ g++|the GPU kernels, compiled for the processor by the tests
 
 if [ "${1:-}" = web ]; then
 	packages="${packages}chromium|the browser that the page is tested in
+"
+fi
+
+if [ "${1:-}" = webgpu ]; then
+	packages="${packages}libvulkan1|networks through WebGPU
+mesa-vulkan-drivers|the same, where there is no GPU
 "
 fi
 

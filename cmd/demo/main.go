@@ -135,7 +135,7 @@ func newCommand() *cobra.Command {
 	f.StringArrayVar(&o.skinMap, "skin-map", nil, "TOML `FILE` that maps our joint names to the mesh's, where their roles are not right (docs/rigs.md); or dog=FILE, person=FILE; may be repeated")
 	f.StringVar(&o.setup.Script, "script", "", "cutscene: the script, a `file` (docs/cutscene.md) or a shipped one: "+strings.Join(cutscene.Shipped(), ", "))
 	command.Output(c, &o.bvh, "bvh", command.File, "latent: `file` for the sequence, written when you press E")
-	command.Choice(c, &o.backend, "backend", backend.CPU, backend.Names, "device for the networks: cpu, or cuda if the program was built with it")
+	command.Choice(c, &o.backend, "backend", backend.CPU, backend.Names, backend.Usage)
 	f.BoolVar(&o.setup.BF16, "bf16", o.setup.BF16, "compute the networks in bfloat16 if the processor or the GPU can: about twice as fast; the default in the scene crowd")
 	f.StringVar(&o.setup.Terrain, "terrain", o.setup.Terrain, "hills, flat, slope, steps, or a number: hills with that seed; latent: flat by default")
 	command.Choices(c, &o.show, "show", strings.Split(hud.AllOverlays.String(), ", "), "overlays to draw")

@@ -8,20 +8,25 @@ import (
 
 	"mannequin/netruntime"
 	"mannequin/netruntime/cuda"
+	"mannequin/netruntime/webgpu"
 )
 
 // The backends.
 const (
-	CPU  = "cpu"
-	CUDA = "cuda"
+	CPU    = "cpu"
+	CUDA   = "cuda"
+	WebGPU = "webgpu"
 )
 
 // Names are the names of all backends.
-var Names = []string{CPU, CUDA}
+var Names = []string{CPU, CUDA, WebGPU}
 
-// Open returns the function that opens sessions of a backend, or nil for the processor. The GPU
-// computes in bfloat16 if the session's options ask for it, else in float32. log receives a line on
-// what networks run on.
+// Usage is what --backend does.
+const Usage = "device for the networks: cpu, or cuda or webgpu if the program was built with it"
+
+// Open returns the function that opens sessions of a backend, or nil for the processor. CUDA
+// computes in bfloat16 if the session's options ask for it, else in float32; WebGPU always computes
+// in float32. log receives a line on what networks run on.
 func Open(name string, log *slog.Logger) (netruntime.Opener, error) {
 	switch name {
 	case CPU:
@@ -37,6 +42,13 @@ func Open(name string, log *slog.Logger) (netruntime.Opener, error) {
 			}
 			return cuda.NewSession(n, cuda.Options{SessionOptions: o, Precision: p, Log: log})
 		}, nil
+	case WebGPU:
+		if !webgpu.Built {
+			return nil, errors.New("this program was built without WebGPU: make build-webgpu builds one with it")
+		}
+		return func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
+			return webgpu.NewSession(n, webgpu.Options{SessionOptions: o, Log: log})
+		}, nil
 	}
-	return nil, fmt.Errorf("unknown backend %q: want %s or %s", name, CPU, CUDA)
+	return nil, fmt.Errorf("unknown backend %q: want %s, %s or %s", name, CPU, CUDA, WebGPU)
 }

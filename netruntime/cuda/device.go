@@ -18,6 +18,8 @@ import (
 	"unsafe"
 
 	"gorgonia.org/cu"
+
+	"mannequin/netruntime/internal/program"
 )
 
 // Built reports whether the program was built with the tag cuda.
@@ -35,7 +37,7 @@ type device struct {
 	name    string
 	context cu.CUContext
 	units   int // multiprocessors
-	kernels [forms][len(tiles)]productKernel
+	kernels [program.Forms][len(tiles)]productKernel
 	chain   cu.Function
 }
 
@@ -57,7 +59,7 @@ type tile struct {
 var tiles = [...]tile{{"large", 256, 128, 256, 10}, {"medium", 128, 128, 128, 10}, {"small", 64, 64, 128, 17}}
 
 // shared returns the bytes of shared memory of a block.
-func (t *tile) shared() int { return C.STAGES * (t.rows + t.columns) * stepBytes }
+func (t *tile) shared() int { return C.STAGES * (t.rows + t.columns) * program.StepBytes }
 
 // blocks returns the number of blocks that compute a product.
 func (t *tile) blocks(rows, columns int) int {
@@ -208,7 +210,7 @@ func (d *device) load(ptx string) error {
 			err = fmt.Errorf("cuda: kernel %s: %d bytes of shared memory: %w", name, shared, result(rc))
 		}
 	}
-	for f, name := range map[form]string{opFP32: "fp32", opTF32: "tf32", opBF16: "bf16"} {
+	for f, name := range map[program.Form]string{program.FP32: "fp32", program.TF32: "tf32", program.BF16: "bf16"} {
 		for i := range tiles {
 			t, k := &tiles[i], &d.kernels[f][i]
 			if find(&k.function, "product_"+name+"_"+t.name, t.shared()); err != nil {
@@ -260,7 +262,7 @@ func unpin(x []float32) error {
 
 // tile returns the index of the tile with which a product's rounds over all multiprocessors take
 // the least time.
-func (d *device) tile(f form, rows, columns int) int {
+func (d *device) tile(f program.Form, rows, columns int) int {
 	best, least := 0, 0
 	for i := range tiles {
 		t, together := &tiles[i], d.kernels[f][i].together

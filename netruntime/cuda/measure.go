@@ -13,6 +13,7 @@ import (
 	"gorgonia.org/cu"
 
 	"mannequin/netruntime"
+	"mannequin/netruntime/internal/program"
 )
 
 // Measure times the parts of runs of s, a session of this package, on pinned memory. The times do
@@ -57,10 +58,10 @@ func Measure(s netruntime.Session, batch, length, repeats int) (Timing, error) {
 		to *float64
 		f  func() error
 	}{
-		{&t.Send, func() error { return c.exchange(l, c.plan.inputs, l.in, l.put) }},
+		{&t.Send, func() error { return c.exchange(l, c.plan.Inputs, l.in, l.put) }},
 		{&t.Chains, func() error { return c.compute(l, chains) }},
 		{&t.Products, func() error { return c.compute(l, products) }},
-		{&t.Receive, func() error { return c.exchange(l, c.plan.outputs, l.out, l.fetch) }},
+		{&t.Receive, func() error { return c.exchange(l, c.plan.Outputs, l.out, l.fetch) }},
 	} {
 		if *part.to, err = each(part.f); err != nil {
 			lose(c.opt.Log, err)
@@ -73,7 +74,7 @@ func Measure(s netruntime.Session, batch, length, repeats int) (Timing, error) {
 // exchange copies a chunk's values between a lane and its copies.
 func (s *session) exchange(l *lane, at []int, host [][]float32, copyOne func(x []float32, offset int64) error) error {
 	for i, v := range at {
-		if err := copyOne(host[i][:l.n*s.layout.floats(v)], s.layout.at[v][plain]); err != nil {
+		if err := copyOne(host[i][:l.n*s.layout.Floats(v)], s.layout.At[v][program.Plain]); err != nil {
 			return err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"gorgonia.org/cu"
 
 	"mannequin/netruntime"
+	"mannequin/netruntime/internal/program"
 )
 
 const (
@@ -40,13 +41,13 @@ type session struct {
 	cpu     netruntime.Session // for runs that the GPU does not compute
 	device  *device
 	weights *weights
-	plan    *plan
+	plan    *program.Program
 
 	lanes     []lane
 	most      int // most sequences of a chunk
 	length    int // the length for which the lanes are laid out, or 0
-	layout    *layout
-	requested *layout // layout of the requested run
+	layout    *program.Layout
+	requested *program.Layout // layout of the requested run
 	calls     []call
 	ops       []byte
 
@@ -86,7 +87,7 @@ func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
-	f := map[Precision]form{FP32: opFP32, TF32: opTF32, BF16: opBF16}[o.Precision]
+	f := map[Precision]program.Form{FP32: program.FP32, TF32: program.TF32, BF16: program.BF16}[o.Precision]
 	cpu, err := n.NewSession(o.SessionOptions)
 	if err != nil {
 		return nil, err
@@ -119,20 +120,20 @@ func (s *session) refuse(what string, err error) {
 var errPlan = errors.New("the network does not fit the GPU")
 
 // open allocates everything that runs need.
-func (s *session) open(f form) (err error) {
+func (s *session) open(f program.Form) (err error) {
 	if s.weights, err = upload(s.net, f, s.opt.SkipBelow); err != nil {
 		return err
 	}
 	s.plan = s.weights.plan
-	s.layout, s.requested = newLayout(s.plan), newLayout(s.plan)
+	s.layout, s.requested = program.NewLayout(s.plan), program.NewLayout(s.plan)
 	length := s.opt.Length
-	for length > 0 && !s.layout.place(1, length) {
+	for length > 0 && !s.layout.Place(1, length) {
 		length--
 	}
 	if length == 0 {
 		return fmt.Errorf("cuda: no length up to %d can be halved as often as the network does: %w", s.opt.Length, errPlan)
 	}
-	s.most = max(1, min(s.opt.Batch, chunkRows/length, int(maxLane/max(1, s.layout.size))))
+	s.most = max(1, min(s.opt.Batch, chunkRows/length, int(maxLane/max(1, s.layout.Size))))
 	lanes := 1
 	if s.opt.Batch > s.most || s.most*length >= splitRows {
 		lanes = mostLanes
@@ -143,8 +144,8 @@ func (s *session) open(f form) (err error) {
 			return err
 		}
 	}
-	if s.plan.omega >= 0 {
-		if s.gating, err = pinned(s.opt.Batch * s.layout.floats(s.plan.omega)); err != nil {
+	if s.plan.Omega >= 0 {
+		if s.gating, err = pinned(s.opt.Batch * s.layout.Floats(s.plan.Omega)); err != nil {
 			return err
 		}
 	}
@@ -156,12 +157,12 @@ func (s *session) openLane(l *lane, length int) (err error) {
 		return fmt.Errorf("cuda: stream: %w", err)
 	}
 	at := s.layout
-	at.place(s.most, length)
-	l.size = max(at.size, align)
+	at.Place(s.most, length)
+	l.size = max(at.Size, program.Align)
 	if l.memory, err = cu.MemAlloc(l.size); err != nil {
 		return fmt.Errorf("cuda: %d bytes for %d sequences: %w", l.size, s.most, err)
 	}
-	calls, ops := at.calls(s.calls[:0], s.ops[:0], 0, 0)
+	calls, ops := appendCalls(s.calls[:0], s.ops[:0], at, 0, 0)
 	s.calls, s.ops = calls, ops
 	if l.ops, err = cu.MemAlloc(int64(max(len(ops), 1))); err != nil {
 		return fmt.Errorf("cuda: %d bytes of operations: %w", len(ops), err)
@@ -172,9 +173,9 @@ func (s *session) openLane(l *lane, length int) (err error) {
 	for _, side := range []struct {
 		of *[][]float32
 		at []int
-	}{{&l.in, s.plan.inputs}, {&l.out, s.plan.outputs}} {
+	}{{&l.in, s.plan.Inputs}, {&l.out, s.plan.Outputs}} {
 		for _, v := range side.at {
-			b, err := pinned(s.most * at.floats(v))
+			b, err := pinned(s.most * at.Floats(v))
 			if err != nil {
 				return err
 			}
@@ -193,13 +194,13 @@ func (s *session) layOut(length int) error {
 	}
 	s.length = 0
 	at := s.layout
-	at.place(s.most, length)
+	at.Place(s.most, length)
 	for i := range s.lanes {
 		l := &s.lanes[i]
-		if at.size > l.size {
-			return fmt.Errorf("cuda: runs of length %d take %d bytes, a lane has %d", length, at.size, l.size)
+		if at.Size > l.size {
+			return fmt.Errorf("cuda: runs of length %d take %d bytes, a lane has %d", length, at.Size, l.size)
 		}
-		s.calls, s.ops = at.calls(s.calls[:0], s.ops[:0], deviceAddress(s.weights.memory), deviceAddress(l.memory))
+		s.calls, s.ops = appendCalls(s.calls[:0], s.ops[:0], at, deviceAddress(s.weights.memory), deviceAddress(l.memory))
 		if n := len(s.ops); n > 0 {
 			// A lane that the last run has not used may still read them.
 			if err := wait(l.stream, s.opt.Timeout); err != nil {
@@ -286,8 +287,8 @@ func (s *session) Run(y, x []float32, rows int) error {
 		return netruntime.ErrBusy
 	}
 	defer s.busy.Store(false)
-	if len(s.plan.inputs) != 1 || len(s.plan.outputs) != 1 {
-		return fmt.Errorf("cuda: Run of a network with %d inputs and %d outputs: use RunSequences", len(s.plan.inputs), len(s.plan.outputs))
+	if len(s.plan.Inputs) != 1 || len(s.plan.Outputs) != 1 {
+		return fmt.Errorf("cuda: Run of a network with %d inputs and %d outputs: use RunSequences", len(s.plan.Inputs), len(s.plan.Outputs))
 	}
 	s.out[0], s.in[0] = y, x
 	err := s.run(s.out[:], s.in[:], rows, 1)
@@ -329,22 +330,22 @@ func (s *session) run(out, in [][]float32, batch, length int) error {
 
 // fits reports whether the arguments are valid for a run.
 func (s *session) fits(out, in [][]float32, batch, length int) bool {
-	if batch < 0 || batch > s.opt.Batch || length < 1 || length > s.opt.Length || len(in) != len(s.plan.inputs) || len(out) != len(s.plan.outputs) {
+	if batch < 0 || batch > s.opt.Batch || length < 1 || length > s.opt.Length || len(in) != len(s.plan.Inputs) || len(out) != len(s.plan.Outputs) {
 		return false
 	}
 	l := s.layout
 	if length != s.length {
-		if l = s.requested; !l.place(1, length) {
+		if l = s.requested; !l.Place(1, length) {
 			return false
 		}
 	}
-	for i, v := range s.plan.inputs {
-		if len(in[i]) < batch*l.floats(v) {
+	for i, v := range s.plan.Inputs {
+		if len(in[i]) < batch*l.Floats(v) {
 			return false
 		}
 	}
-	for i, v := range s.plan.outputs {
-		if len(out[i]) < batch*l.floats(v) {
+	for i, v := range s.plan.Outputs {
+		if len(out[i]) < batch*l.Floats(v) {
 			return false
 		}
 	}
@@ -385,8 +386,8 @@ func (s *session) onDevice(out, in [][]float32, batch, length int) error {
 		lane++
 	}
 	s.rows = 0
-	if s.plan.omega >= 0 {
-		s.rows = batch * s.layout.floats(s.plan.omega)
+	if s.plan.Omega >= 0 {
+		s.rows = batch * s.layout.Floats(s.plan.Omega)
 	}
 	return nil
 }
@@ -404,14 +405,14 @@ func (s *session) submit(l *lane, out, in [][]float32) error {
 
 func (s *session) send(l *lane, in [][]float32) error {
 	at := s.layout
-	for i, v := range s.plan.inputs {
-		n := at.floats(v)
+	for i, v := range s.plan.Inputs {
+		n := at.Floats(v)
 		x := in[i][l.from*n : (l.from+l.n)*n]
 		if !s.direct(x) {
 			copy(l.in[i], x)
 			x = l.in[i][:len(x)]
 		}
-		if err := l.put(x, at.at[v][plain]); err != nil {
+		if err := l.put(x, at.At[v][program.Plain]); err != nil {
 			return err
 		}
 	}
@@ -452,19 +453,19 @@ func (s *session) compute(l *lane, which kinds) error {
 
 func (s *session) receive(l *lane, out [][]float32) error {
 	at := s.layout
-	for i, v := range s.plan.outputs {
-		n := at.floats(v)
+	for i, v := range s.plan.Outputs {
+		n := at.Floats(v)
 		y := out[i][l.from*n : (l.from+l.n)*n]
 		if !s.direct(y) {
 			y = l.out[i][:len(y)]
 		}
-		if err := l.fetch(y, at.at[v][plain]); err != nil {
+		if err := l.fetch(y, at.At[v][program.Plain]); err != nil {
 			return err
 		}
 	}
-	if v := s.plan.omega; v >= 0 {
-		n := at.floats(v)
-		return l.fetch(s.gating[l.from*n:(l.from+l.n)*n], at.at[v][plain])
+	if v := s.plan.Omega; v >= 0 {
+		n := at.Floats(v)
+		return l.fetch(s.gating[l.from*n:(l.from+l.n)*n], at.At[v][program.Plain])
 	}
 	return nil
 }
@@ -495,8 +496,8 @@ func (s *session) collect(l *lane, out [][]float32) error {
 	if err := wait(l.stream, s.opt.Timeout); err != nil {
 		return err
 	}
-	for i, v := range s.plan.outputs {
-		k := s.layout.floats(v)
+	for i, v := range s.plan.Outputs {
+		k := s.layout.Floats(v)
 		if y := out[i][l.from*k : (l.from+n)*k]; !s.direct(y) {
 			copy(y, l.out[i])
 		}

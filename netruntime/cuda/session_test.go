@@ -16,6 +16,7 @@ import (
 	"mannequin/internal/testing/fakecuda"
 	"mannequin/internal/testing/must"
 	"mannequin/netruntime"
+	"mannequin/netruntime/internal/program"
 )
 
 func TestMain(m *testing.M) { fakecuda.Main(m) }
@@ -132,7 +133,7 @@ func TestTiles(t *testing.T) {
 				onlyTile(t, i)
 				for p, tolerance := range map[Precision]float64{FP32: 1e-5, TF32: 4e-3, BF16: 0.03} {
 					s := open(t, n, z.rows, p)
-					if got := s.device.tile(opFP32, z.rows, z.out); got != i {
+					if got := s.device.tile(program.FP32, z.rows, z.out); got != i {
 						t.Fatalf("tile %s", tiles[got].name)
 					}
 					y := poisoned(z.rows * z.out)

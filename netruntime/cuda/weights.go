@@ -10,12 +10,13 @@ import (
 	"gorgonia.org/cu"
 
 	"mannequin/netruntime"
+	"mannequin/netruntime/internal/program"
 )
 
 // weights are a network's constants on the device. Sessions of a network with the same options
 // share them.
 type weights struct {
-	plan   *plan
+	plan   *program.Program
 	memory cu.DevicePtr
 	key    weightsKey
 	users  int
@@ -23,7 +24,7 @@ type weights struct {
 
 type weightsKey struct {
 	net  *netruntime.Net
-	form form
+	form program.Form
 	skip float32
 }
 
@@ -33,7 +34,7 @@ var (
 )
 
 // upload returns the weights of n with one more user.
-func upload(n *netruntime.Net, f form, skip float32) (*weights, error) {
+func upload(n *netruntime.Net, f program.Form, skip float32) (*weights, error) {
 	uploadedMu.Lock()
 	defer uploadedMu.Unlock()
 	key := weightsKey{n, f, skip}
@@ -41,12 +42,15 @@ func upload(n *netruntime.Net, f form, skip float32) (*weights, error) {
 		w.users++
 		return w, nil
 	}
-	p, err := compile(n, f, skip)
-	if err != nil {
+	if err := shortDepools(n.Graph()); err != nil {
 		return nil, fmt.Errorf("%w: %w", err, errPlan)
 	}
+	p, err := program.Compile(n, f, skip)
+	if err != nil {
+		return nil, fmt.Errorf("cuda: %w: %w", err, errPlan)
+	}
 	w := &weights{plan: p, key: key, users: 1}
-	data := append(p.data, make([]byte, align)...) // never empty
+	data := append(p.Data, make([]byte, program.Align)...) // never empty
 	if w.memory, err = cu.MemAlloc(int64(len(data))); err != nil {
 		return nil, fmt.Errorf("cuda: %d bytes of weights: %w", len(data), err)
 	}
@@ -59,9 +63,19 @@ func upload(n *netruntime.Net, f form, skip float32) (*weights, error) {
 		_ = cu.MemFree(w.memory)
 		return nil, err
 	}
-	p.data = nil
+	p.Data = nil
 	uploaded[key] = w
 	return w, nil
+}
+
+// shortDepools returns an error for a network that the kernels cannot compute.
+func shortDepools(g *netruntime.Graph) error {
+	for i := range g.Nodes {
+		if n := &g.Nodes[i]; n.Op == netruntime.OpDepool && n.Times() != 2 {
+			return fmt.Errorf("cuda: node %q lengthens by %d, the kernels only by 2", n.Name, n.Times())
+		}
+	}
+	return nil
 }
 
 // release removes a user, and frees the weights after the last.

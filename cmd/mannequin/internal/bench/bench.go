@@ -68,11 +68,12 @@ Allocations and memory are counted in the same run.
 
 With --backend cuda only the model's network is timed, on the GPU: batches of 1 to 131072
 agents in three precisions, kernels and copies apart, beside the GPU's own peaks and the
-processor.`,
+processor. With --backend webgpu it is timed on any GPU, in float32, beside the processor.`,
 		Example: `  mannequin bench
   mannequin bench --agents 1000 --bf16
   mannequin bench --model dog --agents 1,64,1000 --threads 4 --json
-  mannequin bench --backend cuda --json`,
+  mannequin bench --backend cuda --json
+  mannequin bench --backend webgpu --agents 1,64`,
 		Args: cobra.NoArgs,
 	}
 	cli.Reports(c, func(cmd *cobra.Command, _ []string) (cli.Report, error) {
@@ -80,12 +81,12 @@ processor.`,
 			return nil, command.Usage(err)
 		}
 		most := world.MaxAgents
-		if on == backend.CUDA {
+		if on != backend.CPU {
 			if bf16 || cmd.Flags().Changed("ticks") {
-				return nil, command.Usagef("--backend cuda times runs, not ticks, in every precision: leave out --bf16 and --ticks")
+				return nil, command.Usagef("--backend %s times runs, not ticks, in every precision: leave out --bf16 and --ticks", on)
 			}
 			most = 1 << 20
-			if !cmd.Flags().Changed("agents") {
+			if on == backend.CUDA && !cmd.Flags().Changed("agents") {
 				agents = gpuAgents
 			}
 			slices.Sort(agents)
@@ -93,12 +94,12 @@ processor.`,
 		if err := checkAgents(agents, most); err != nil {
 			return nil, err
 		}
-		if on == backend.CUDA {
+		if on != backend.CPU {
 			w, err := modelWork(model, agents)
 			if err != nil {
 				return nil, err
 			}
-			return benchGPU(cmd.Context(), []gpuWork{w}, threads)
+			return benchOn(cmd.Context(), on, []gpuWork{w}, threads)
 		}
 		m, err := models.OpenAs(model, mann.NewModel)
 		if err != nil {
@@ -132,7 +133,7 @@ processor.`,
 
 // backendFlag adds the flag --backend.
 func backendFlag(c *cobra.Command, v *string) {
-	command.Choice(c, v, "backend", backend.CPU, backend.Names, "device for the networks: cpu, or cuda if the program was built with it")
+	command.Choice(c, v, "backend", backend.CPU, backend.Names, backend.Usage)
 }
 
 // checkAgents checks the sizes of crowds.

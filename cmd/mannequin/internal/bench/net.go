@@ -50,8 +50,8 @@ func newBenchNet() *cobra.Command {
 Each row is a batch with one kernel. The peak is measured in the same run: what all threads
 together reach on multiplications and additions in registers. Convolutions can exceed it:
 they multiply less than their definition. make bench-peer times ONNX Runtime beside the
-forward passes. --backend cuda times the forward passes on the GPU, as bench --backend cuda
-does.`,
+forward passes. --backend cuda and --backend webgpu time the forward passes on the GPU, as
+bench does.`,
 		Example: `  mannequin bench net
   mannequin bench net --work mann,lstm --threads 1 --json`,
 		Args: cobra.NoArgs,
@@ -60,8 +60,8 @@ does.`,
 		if _, err := backend.Open(on, nil); err != nil {
 			return nil, command.Usage(err)
 		}
-		if on == backend.CUDA && cmd.Flags().Changed("rounds") {
-			return nil, command.Usagef("--backend cuda takes no --rounds")
+		if on != backend.CPU && cmd.Flags().Changed("rounds") {
+			return nil, command.Usagef("--backend %s takes no --rounds", on)
 		}
 		var gpu []gpuWork
 		var rows netRows
@@ -69,7 +69,7 @@ does.`,
 			if len(works) > 0 && !slices.Contains(works, w.Name) {
 				continue
 			}
-			if on == backend.CUDA {
+			if on != backend.CPU {
 				g, err := randomWork(w)
 				if err != nil {
 					return nil, err
@@ -86,8 +86,8 @@ does.`,
 			}
 			rows = append(rows, more...)
 		}
-		if on == backend.CUDA {
-			return benchGPU(cmd.Context(), gpu, threads)
+		if on != backend.CPU {
+			return benchOn(cmd.Context(), on, gpu, threads)
 		}
 		return rows, nil
 	})

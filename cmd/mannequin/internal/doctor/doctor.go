@@ -16,6 +16,7 @@ import (
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/netruntime"
 	"mannequin/netruntime/cuda"
+	"mannequin/netruntime/webgpu"
 )
 
 // finding is a line of the report.
@@ -67,6 +68,7 @@ func diagnose() []finding {
 		library("headless picture", "libEGL.so.1", "install libegl1 and libgl1-mesa-dri"),
 		program("video", "ffmpeg", "install ffmpeg; without it the demo writes GIF and PNG"),
 		gpu(),
+		anyGPU(),
 		gamepad(),
 	}
 }
@@ -84,6 +86,21 @@ func gpu() finding {
 		return finding{Name: "cuda", Detail: err.Error(), Remedy: "everything runs on the processor"}
 	}
 	return finding{Name: "cuda", OK: true, Detail: name}
+}
+
+func anyGPU() finding {
+	if !webgpu.Built {
+		f := library("webgpu", "libvulkan.so.1", "no Vulkan driver; everything runs on the processor")
+		if f.OK {
+			f.OK, f.Detail, f.Remedy = false, f.Detail+", but this program was built without WebGPU", "make build-webgpu"
+		}
+		return f
+	}
+	name, err := webgpu.Device()
+	if err != nil {
+		return finding{Name: "webgpu", Detail: err.Error(), Remedy: "everything runs on the processor"}
+	}
+	return finding{Name: "webgpu", OK: true, Detail: name}
 }
 
 func window() finding {

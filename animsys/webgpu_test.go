@@ -1,0 +1,167 @@
+//go:build webgpu
+
+package animsys_test
+
+import (
+	"testing"
+	"time"
+
+	arche "github.com/mlange-42/arche/ecs"
+
+	"mannequin/animsys"
+	"mannequin/animsys/control"
+	"mannequin/animsys/manifold"
+	"mannequin/animsys/mann"
+	"mannequin/ecs"
+	"mannequin/engine/m3"
+	"mannequin/ik"
+	"mannequin/internal/testing/must"
+	"mannequin/models"
+	"mannequin/models/person"
+	"mannequin/netruntime"
+	"mannequin/netruntime/webgpu"
+)
+
+// webgpuPose is how far a joint may be off, in metres.
+const webgpuPose = 1e-3
+
+func openWebGPU(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
+	return webgpu.NewSession(n, webgpu.Options{SessionOptions: o, Timeout: time.Hour})
+}
+
+func needWebGPU(t *testing.T) {
+	t.Helper()
+	if _, err := webgpu.Device(); err != nil {
+		t.Skip("no GPU, and no software driver of one: ", err)
+	}
+}
+
+// farther returns the greatest distance between joints of two poses, and most.
+func farther(most float32, got, want []m3.Xform) float32 {
+	for j := range want {
+		if d := got[j].Pos.Sub(want[j].Pos).Len(); !(d <= most) {
+			most = d
+		}
+	}
+	return most
+}
+
+// onWebGPU fails the test if the processor has computed a run.
+func onWebGPU(t *testing.T) {
+	t.Helper()
+	if n := webgpu.Fallbacks(); n > 0 {
+		t.Fatal(n, " runs fell back to the processor")
+	}
+}
+
+// TestWebGPUDog: over 600 ticks of the shipped dog, each from the processor's state, the GPU's pose
+// is the processor's.
+func TestWebGPUDog(t *testing.T) {
+	needWebGPU(t)
+	net := must.Get(models.Open("dog"))(t)
+	m := must.Get(mann.NewModel(net))(t)
+	cpu := must.Get(net.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1}))(t)
+	defer cpu.Close()
+	gpu := must.Get(openWebGPU(net, netruntime.SessionOptions{Batch: 1, Workers: 1}))(t)
+	defer gpu.Close()
+	// A walk, turns, the gaits, a jump and a rest.
+	goal := func(tick int) control.Goal {
+		g := control.Goal{Action: control.Move, Move: m3.V(0, 0, 1)}
+		switch tick / 60 {
+		case 0, 1:
+			g.Speed = control.WalkSpeed
+		case 2:
+			g.Speed, g.Turn = control.WalkSpeed, 0.8
+		case 3:
+			g.Speed = control.PaceSpeed
+		case 4:
+			g.Speed, g.Turn = control.TrotSpeed, -0.6
+		case 5, 6:
+			g.Speed = control.CanterSpeed
+		case 7:
+			g.Action, g.Speed = control.Jump, control.TrotSpeed
+		case 8:
+			g = control.Goal{}
+		default:
+			g = control.Goal{Action: control.Sit}
+		}
+		return g
+	}
+	in, out := m.Layout.Inputs(), m.Layout.Outputs()
+	b := mann.NewBatch(m, 2)
+	b.Reset(0, m3.Vec3{}, 0)
+	x, y, goals := make([]float32, 2*in), make([]float32, 2*out), make([]control.Goal, 2)
+	model := func(row int) []m3.Xform {
+		pose := make([]m3.Xform, m.Skel.Len())
+		pos, rot := b.Pose(row)
+		m.Skel.LocalToModel(pose, pos, rot)
+		return pose
+	}
+	var worst float32
+	for tick := range 600 {
+		goals[0] = goal(tick)
+		b.Plan(goals, 0, 1)
+		b.Gather(x, 0, 1)
+		must.Do(t, cpu.Run(y, x, 1))
+		must.Do(t, gpu.Run(y[out:], x, 1))
+		b.Copy(1, 0)
+		b.Scatter(y, 0, 2)
+		worst = farther(worst, model(1), model(0))
+	}
+	onWebGPU(t)
+	t.Logf("joints at most %.4f mm off", 1000*worst)
+	if !(worst <= webgpuPose) {
+		t.Errorf("a joint is %.3f mm off, at most %.3f mm are allowed", 1000*worst, float32(1000*webgpuPose))
+	}
+}
+
+// walkers are two people along curves, in a world of their own.
+type walkers struct {
+	schedule *ecs.Schedule
+	crowd    *animsys.Crowd
+	agents   [2]arche.Entity
+}
+
+func newWalkers(t *testing.T, device netruntime.Opener) *walkers {
+	t.Helper()
+	world := arche.NewWorld()
+	networks := must.Get(person.Open())(t)
+	stream := must.Get(networks.NewStream(manifold.StreamOptions{Capacity: 2, Open: device}))(t)
+	w := &walkers{crowd: must.Get(animsys.NewCrowd(&world, stream, animsys.Options{Ground: ik.Level(0)}))(t)}
+	w.schedule = must.Get(ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...))(t)
+	circle := must.Get(control.Circle(5))(t)
+	for i := range w.agents {
+		curve := manifold.Curve{Path: circle, Start: 12 * float32(i), Speed: 1.4 + 1.6*float32(i)}
+		at, ahead := circle.At(curve.Start)
+		w.agents[i] = must.Get(animsys.SpawnWith(w.crowd, at, m3.YawOf(ahead), curve))(t)
+	}
+	return w
+}
+
+// TestWebGPUPeople: two people, one who walks and one who runs, are where the processor's are in
+// each of 600 ticks. Each world goes on from its own state.
+func TestWebGPUPeople(t *testing.T) {
+	needWebGPU(t)
+	cpu, gpu := newWalkers(t, nil), newWalkers(t, openWebGPU)
+	defer cpu.crowd.Close()
+	defer gpu.crowd.Close()
+	var worst, moved float32
+	var first m3.Vec3
+	for tick := range 600 {
+		must.Do(t, cpu.schedule.Step())
+		must.Do(t, gpu.schedule.Step())
+		for i := range cpu.agents {
+			worst = farther(worst, gpu.crowd.Bones(gpu.agents[i]), cpu.crowd.Bones(cpu.agents[i]))
+		}
+		at := cpu.crowd.Bones(cpu.agents[1])[0].Pos
+		if tick == 0 {
+			first = at
+		}
+		moved = max(moved, at.Sub(first).Len())
+	}
+	onWebGPU(t)
+	t.Logf("joints at most %.4f mm off", 1000*worst)
+	if !(worst <= webgpuPose) || moved < 5 {
+		t.Errorf("a joint is %.3f mm off, at most %.3f mm are allowed; the runner came %.1f m far", 1000*worst, float32(1000*webgpuPose), moved)
+	}
+}

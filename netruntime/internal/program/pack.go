@@ -1,0 +1,159 @@
+package program
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// Form is the storage of a value: float32 for light operations and for the caller, or the operand
+// of products in one of the types.
+type Form int
+
+// The forms.
+const (
+	Plain Form = iota
+	FP32
+	TF32
+	BF16
+	Forms = 4
+)
+
+// A product's right side is in steps of its inner dimension, and operands' rows are whole chunks.
+const (
+	StepBytes   = 64 // of operands' forms
+	ChunkBytes  = 16
+	TileColumns = 128 // the right side's columns are a multiple of these
+)
+
+// Bytes returns the size of an element.
+func (f Form) Bytes() int {
+	if f == BF16 {
+		return 2
+	}
+	return 4
+}
+
+// Row returns the distance from a row to the next. An operand's rows are whole chunks.
+func (f Form) Row(channels int) int {
+	if f == Plain {
+		return channels
+	}
+	return RoundUp(channels, ChunkBytes/f.Bytes())
+}
+
+// RoundUp returns the least multiple of to that is not below n.
+func RoundUp[N int | int64](n, to N) N { return (n + to - 1) / to * to }
+
+// step returns the bytes of a product's step: one element of Plain, so that neighbouring columns of a
+// row of the right side are neighbours.
+func (f Form) step() int {
+	if f == Plain {
+		return f.Bytes()
+	}
+	return StepBytes
+}
+
+// put stores v in b.
+func (f Form) put(b []byte, v float32) {
+	switch f {
+	case BF16:
+		binary.LittleEndian.PutUint16(b, toBF16(v))
+	case TF32:
+		binary.LittleEndian.PutUint32(b, toTF32(v))
+	default:
+		binary.LittleEndian.PutUint32(b, math.Float32bits(v))
+	}
+}
+
+// toBF16 rounds to nearest, ties to even.
+func toBF16(v float32) uint16 {
+	u := math.Float32bits(v)
+	if v != v {
+		return uint16(u>>16) | 1<<6
+	}
+	return uint16((u + 0x7fff + u>>16&1) >> 16)
+}
+
+// toTF32 rounds to nearest, ties away from zero, as the GPU does.
+func toTF32(v float32) uint32 {
+	u := math.Float32bits(v)
+	if v != v || math.IsInf(float64(v), 0) {
+		return u
+	}
+	return (u + 1<<12) &^ (1<<13 - 1)
+}
+
+// Constant is the offset of a constant in a program's constants, or None.
+type Constant int64
+
+// None is no constant.
+const None Constant = -1
+
+// Constants is the data to upload.
+type Constants struct{ Data []byte }
+
+// reserve returns n bytes of zeros that are valid until the next call.
+func (c *Constants) reserve(n int) (Constant, []byte) {
+	at := RoundUp(len(c.Data), 256)
+	c.Data = append(c.Data, make([]byte, at+n-len(c.Data))...)
+	return Constant(at), c.Data[at:]
+}
+
+// vector adds x, padded so that it can be read in fours.
+func (c *Constants) vector(x []float32) Constant { return c.padded(x, RoundUp(len(x), 4)) }
+
+// padded adds x and zeros up to n values.
+func (c *Constants) padded(x []float32, n int) Constant {
+	at, b := c.reserve(4 * n)
+	for i, v := range x {
+		FP32.put(b[4*i:], v)
+	}
+	return at
+}
+
+// integers adds a list.
+func (c *Constants) integers(x []int) Constant {
+	at, b := c.reserve(8 * len(x))
+	for i, v := range x {
+		binary.LittleEndian.PutUint64(b[8*i:], uint64(v))
+	}
+	return at
+}
+
+// Matrix is one part of a product's right side: taps of channels each, and columns.
+type Matrix struct {
+	Taps, Channels int
+	columns        int
+	at             func(tap, channel, column int) float32
+}
+
+// K returns the columns of the left side, with its padding.
+func (m Matrix) K(f Form) int { return m.Taps * f.Row(m.Channels) }
+
+// Steps returns the number of the kernels' steps.
+func (m Matrix) Steps(f Form) int { return (m.K(f)*f.Bytes() + f.step() - 1) / f.step() }
+
+// matrices adds the parts in the kernels' layout: (steps of all parts, columns, depth of a step),
+// with columns rounded up to whole tiles.
+func (c *Constants) matrices(f Form, parts []Matrix) Constant {
+	columns, depth, size := RoundUp(parts[0].columns, TileColumns), f.step()/f.Bytes(), f.Bytes()
+	total := 0
+	for _, p := range parts {
+		total += p.Steps(f)
+	}
+	at, b := c.reserve(total * columns * f.step())
+	for _, p := range parts {
+		row := f.Row(p.Channels)
+		for tap := range p.Taps {
+			for ch := range p.Channels {
+				k := tap*row + ch
+				to := b[(k/depth*columns*depth+k%depth)*size:]
+				for col := range p.columns {
+					f.put(to[col*f.step():], p.at(tap, ch, col))
+				}
+			}
+		}
+		b = b[p.Steps(f)*columns*f.step():]
+	}
+	return at
+}

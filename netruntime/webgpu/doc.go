@@ -1,0 +1,39 @@
+// Package webgpu computes networks on any GPU through WebGPU, behind the build tag webgpu. It needs
+// no C compiler.
+//
+// [NewSession] returns a netruntime.Session that keeps its weights on the GPU and computes all rows
+// of a run there, in float32. Runs return their result whatever happens to the GPU. Without the tag,
+// a driver or a device, after the first error and when the GPU hangs, the processor computes them,
+// and one line of the log says so. See docs/gpu.md.
+package webgpu
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"mannequin/netruntime"
+)
+
+// Options are the options of a session.
+type Options struct {
+	netruntime.SessionOptions              // BF16 applies to the processor, when it takes over
+	Log                       *slog.Logger // receives one line on what networks run on, and one if the GPU is lost; nil is slog.Default()
+
+	// Timeout is the longest wait for the GPU, after which it counts as lost; 0 is ten seconds. A run
+	// takes milliseconds. Ten seconds leave time for another program's long kernel, and for drivers
+	// that end a kernel themselves, after about five seconds.
+	Timeout time.Duration
+}
+
+const defaultTimeout = 10 * time.Second
+
+// setDefaults sets defaults.
+func (o *Options) setDefaults() error {
+	o.Length, o.Log, o.Timeout = cmp.Or(o.Length, 1), cmp.Or(o.Log, slog.Default()), cmp.Or(o.Timeout, defaultTimeout)
+	if o.Timeout < 0 {
+		return fmt.Errorf("webgpu: a timeout of %v", o.Timeout)
+	}
+	return nil
+}

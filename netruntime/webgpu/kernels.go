@@ -1,0 +1,61 @@
+//go:build webgpu
+
+package webgpu
+
+import (
+	_ "embed"
+	"strings"
+	"text/template"
+)
+
+var (
+	//go:embed kernels/common.wgsl
+	commonSource string
+	//go:embed kernels/chain.wgsl
+	chainSource string
+	//go:embed kernels/product.wgsl
+	productSource string
+)
+
+// tile is the part of a product that a workgroup computes: rows by 64 columns.
+type tile struct {
+	height int // threads along the rows; there are 16 along the columns
+	each   int // rows of a thread
+}
+
+// Small tiles waste less of a few rows, large ones read the weights less often.
+var tiles = [...]tile{{4, 1}, {4, 4}}
+
+const tileColumns = 64
+
+func (t tile) rows() int { return t.height * t.each }
+
+// tileOf returns the index of the tile for a number of rows: the largest that is at least half full.
+func tileOf(rows int) int {
+	i := len(tiles) - 1
+	for i > 0 && 2*rows <= tiles[i].rows() {
+		i--
+	}
+	return i
+}
+
+// source returns the source of the products in tiles.
+func (t tile) source() (string, error) {
+	code, err := template.New("product").Parse(productSource)
+	if err != nil {
+		return "", err
+	}
+	each := make([]int, t.each)
+	for i := range each {
+		each[i] = i
+	}
+	var b strings.Builder
+	b.WriteString(commonSource)
+	err = code.Execute(&b, map[string]any{
+		"Each": each, "PerThread": t.each, "Height": t.height, "Rows": t.rows(), "Threads": 16 * t.height,
+	})
+	return b.String(), err
+}
+
+// Rows of a workgroup of a chain.
+const chainRows = 8

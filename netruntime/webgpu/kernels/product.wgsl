@@ -1,0 +1,120 @@
+// The matrix products of all networks: dense layers, convolutions, blends of experts and the gates of LSTMs.
+//
+// A workgroup computes a tile of the result, 64 columns wide. A thread has {{.PerThread}} rows and four columns, 16
+// apart. Neighbouring threads read neighbouring weights, and operands come from the caches.
+
+const block = 512u; // products that are summed before a weight scales the sum
+const columns_together = 64u;
+const rows_together = {{.Rows}}u;
+
+// The words of an operation: sources, segments, frames, before, channels, b, n, columns, bias, omega, two sources
+// (at, row, step, k), out (3).
+@compute @workgroup_size({{.Threads}})
+fn product(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+	let op = call.op;
+	let rows = run.sequences * call.rows;
+	let top = group.y * rows_together + thread / 16u;
+	let first = group.x * columns_together + thread % 16u;
+	let sources = ops[op];
+	let segments = ops[op + 1u];
+	let frames = ops[op + 2u];
+	let before = ops[op + 3u];
+	let channels = ops[op + 4u];
+	let n = ops[op + 6u];
+	let columns = ops[op + 7u];
+	let bias = ops[op + 8u] + first;
+	let omega = ops[op + 9u];
+{{- range .Each}}
+	let row{{.}} = min(top + {{.}}u * {{$.Height}}u, rows - 1u);
+	var total{{.}} = vec4<f32>();
+{{- end}}
+	if sources == 1u {
+		for (var s = 0u; s < segments; s++) {
+			let v = four(bias + s * columns);
+			if omega == none {
+{{- range .Each}}
+				total{{.}} = v;
+{{- end}}
+			} else {
+{{- range .Each}}
+				total{{.}} = fma(vec4<f32>(memory[omega + row{{.}} * segments + s]), v, total{{.}});
+{{- end}}
+			}
+		}
+	}
+	var b = ops[op + 5u] + first;
+	for (var s = 0u; s < segments; s++) {
+		let source = op + 10u + 4u * min(s, sources - 1u);
+		let width = ops[source + 3u];
+		let base = ops[source] + call.frame * ops[source + 2u] - before * channels; // may be below 0 for windows that begin before the memory
+{{- range .Each}}
+		let at{{.}} = base + row{{.}} * ops[source + 1u];
+		var from{{.}} = 0u;
+		var to{{.}} = width;
+		if s == 0u && channels < width { // a window may leave its sequence
+			let t = row{{.}} % frames;
+			from{{.}} = max(before, t) * channels - t * channels;
+			to{{.}} = min(width, (frames - t + before) * channels);
+		}
+		var w{{.}} = 1.0;
+		if omega != none {
+			w{{.}} = memory[omega + row{{.}} * segments + s];
+		}
+{{- end}}
+		for (var k = 0u; k < width;) {
+{{- range .Each}}
+			var sum{{.}} = vec4<f32>();
+{{- end}}
+			let end = min(k + block, width);
+			for (; k < end; k++) {
+				let v = four(b);
+				b += columns;
+{{- range .Each}}
+				sum{{.}} = fma(vec4<f32>(value(at{{.}}, k, from{{.}}, to{{.}})), v, sum{{.}});
+{{- end}}
+			}
+{{- range .Each}}
+			total{{.}} = fma(vec4<f32>(w{{.}}), sum{{.}}, total{{.}});
+{{- end}}
+		}
+	}
+	if sources == 2u { // of an LSTM, whose bias comes last
+{{- range .Each}}
+		total{{.}} += four(bias);
+{{- end}}
+	}
+	let out = ops[op + 18u] + call.frame * ops[op + 20u] + first;
+	let stride = ops[op + 19u];
+{{- range .Each}}
+	if top + {{.}}u * {{$.Height}}u < rows {
+		store(out + row{{.}} * stride, first, n, total{{.}});
+	}
+{{- end}}
+}
+
+// four returns the constants of four columns.
+fn four(at: u32) -> vec4<f32> {
+	return vec4<f32>(constants[at], constants[at + 16u], constants[at + 32u], constants[at + 48u]);
+}
+
+// value returns value k of the window at a place, which is zero outside of the sequence.
+fn value(at: u32, k: u32, from: u32, to: u32) -> f32 {
+	let there = k >= from && k < to;
+	return select(0.0, memory[select(at + from, at + k, there)], there);
+}
+
+// store writes four columns as far as they exist.
+fn store(at: u32, c: u32, n: u32, v: vec4<f32>) {
+	if c < n {
+		memory[at] = v.x;
+	}
+	if c + 16u < n {
+		memory[at + 16u] = v.y;
+	}
+	if c + 32u < n {
+		memory[at + 32u] = v.z;
+	}
+	if c + 48u < n {
+		memory[at + 48u] = v.w;
+	}
+}

@@ -1,0 +1,325 @@
+//go:build webgpu
+
+package webgpu
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gogpu/wgpu"
+	"github.com/gogpu/wgpu/hal"
+	"github.com/gogpu/wgpu/hal/vulkan"
+
+	"mannequin/internal/testing/must"
+	"mannequin/models"
+	"mannequin/netruntime"
+)
+
+// faulty is a driver that fails on command, below the library.
+type faulty struct {
+	left  atomic.Int64 // calls until the one that fails
+	calls atomic.Int64
+	hangs atomic.Bool // nothing ends any more
+	full  atomic.Bool // there is no room for values
+	ended atomic.Uint64
+}
+
+var errFault = errors.New("the driver's error")
+
+// next counts a call, and returns an error if it is to fail.
+func (f *faulty) next() error {
+	f.calls.Add(1)
+	if f.left.Add(-1) == 0 {
+		return errFault
+	}
+	return nil
+}
+
+type (
+	faultyDevice struct {
+		hal.Device
+		f *faulty
+	}
+	faultyQueue struct {
+		hal.Queue
+		f *faulty
+	}
+)
+
+func (d *faultyDevice) CreateBuffer(x *hal.BufferDescriptor) (hal.Buffer, error) {
+	if err := d.f.next(); err != nil {
+		return nil, err
+	}
+	if d.f.full.Load() && x.Label == "values" {
+		return nil, hal.ErrDeviceOutOfMemory
+	}
+	return d.Device.CreateBuffer(x)
+}
+
+func (d *faultyDevice) MapBuffer(b hal.Buffer, offset, size uint64) (hal.BufferMapping, error) {
+	if err := d.f.next(); err != nil {
+		return hal.BufferMapping{}, err
+	}
+	return d.Device.MapBuffer(b, offset, size)
+}
+
+func (d *faultyDevice) CreateBindGroup(x *hal.BindGroupDescriptor) (hal.BindGroup, error) {
+	if err := d.f.next(); err != nil {
+		return nil, err
+	}
+	return d.Device.CreateBindGroup(x)
+}
+
+func (q *faultyQueue) Submit(c []hal.CommandBuffer) (uint64, error) {
+	if err := q.f.next(); err != nil {
+		return 0, err
+	}
+	return q.Queue.Submit(c)
+}
+
+func (q *faultyQueue) PollCompleted() uint64 {
+	if q.f.hangs.Load() {
+		return q.f.ended.Load()
+	}
+	n := q.Queue.PollCompleted()
+	q.f.ended.Store(n)
+	return n
+}
+
+// needGPU skips a test where there is no device.
+func needGPU(t *testing.T) {
+	t.Helper()
+	if _, err := Device(); err != nil {
+		t.Skip("no GPU, and no software driver of one: ", err)
+	}
+}
+
+// openFaulty lets sessions of the test run on a faulty driver.
+func openFaulty(t *testing.T) *faulty {
+	t.Helper()
+	needGPU(t)
+	instance := must.Get(vulkan.NewBackend().CreateInstance(&hal.InstanceDescriptor{}))(t)
+	adapters := instance.EnumerateAdapters(nil)
+	if len(adapters) == 0 {
+		t.Fatal("no adapter")
+	}
+	a := adapters[0]
+	open := must.Get(a.Adapter.Open(0, a.Capabilities.Limits))(t)
+	f := &faulty{}
+	gpu := must.Get(wgpu.NewDeviceFromHAL(&faultyDevice{open.Device, f}, &faultyQueue{open.Queue, f}, 0, a.Capabilities.Limits, "faulty"))(t)
+	d := newDevice("faulty")
+	must.Do(t, d.use(gpu))
+	right := theDevice
+	theDevice = func() (*device, error) { return d, nil }
+	t.Cleanup(func() {
+		theDevice = right
+		lost.Store(false)
+		fallbacks.Store(0)
+		clear(uploaded)
+	})
+	return f
+}
+
+// TestLoss makes each call of the driver fail, in the middle of runs. The run, and all later ones,
+// are the processor's.
+func TestLoss(t *testing.T) {
+	n := must.Get(models.Open("dog"))(t)
+	const rows = 10
+	cpu := must.Get(n.NewSession(netruntime.SessionOptions{Batch: rows, Workers: 1}))(t)
+	x, want := inputs(rows*n.Inputs()), make([]float32, rows*n.Outputs())
+	must.Do(t, cpu.Run(want, x, rows))
+	gating := slices.Clone(cpu.Gating())
+	for call := int64(1); ; call++ {
+		failed := true
+		t.Run(fmt.Sprint(call), func(t *testing.T) {
+			f := openFaulty(t)
+			var log strings.Builder
+			o := Options{SessionOptions: netruntime.SessionOptions{Batch: rows, Workers: 1}, Log: slog.New(slog.NewTextHandler(&log, nil)), Timeout: time.Minute}
+			s, other := must.Get(NewSession(n, o))(t), must.Get(NewSession(n, o))(t)
+			y := make([]float32, len(want))
+			must.Do(t, s.Run(y, x, rows))
+			if s.Kernel() != "webgpu" || Fallbacks() != 0 {
+				t.Fatal("the session runs on ", s.Kernel())
+			}
+			f.left.Store(call)
+			must.Do(t, s.Run(y, x, rows))
+			if failed = f.left.Load() <= 0; !failed {
+				must.Do(t, s.Close())
+				must.Do(t, other.Close())
+				return
+			}
+			calls := f.calls.Load()
+			for run := range 3 {
+				if !slices.Equal(y, want) || !slices.Equal(s.Gating(), gating) {
+					t.Fatal("run ", run, " after the loss is not the processor's")
+				}
+				clear(y)
+				must.Do(t, s.Run(y, x, rows))
+			}
+			clear(y)
+			must.Do(t, other.Run(y, x, rows))
+			late := must.Get(NewSession(n, o))(t)
+			for _, c := range []netruntime.Session{s, other, late} {
+				if c.Kernel() == "webgpu" {
+					t.Error("after the loss a session claims to run on the GPU")
+				}
+				must.Do(t, c.Close())
+			}
+			if !slices.Equal(y, want) {
+				t.Error("another session's run after the loss is not the processor's")
+			}
+			if got := f.calls.Load(); got != calls {
+				t.Errorf("%d calls of the driver after the loss", got-calls)
+			}
+			if n := Fallbacks(); n != 5 {
+				t.Errorf("%d runs counted, want 5", n)
+			}
+			if _, err := Device(); err == nil {
+				t.Error("there still is a device")
+			}
+			if got := strings.Count(log.String(), "the GPU is lost"); got != 1 {
+				t.Errorf("the loss is logged %d times: %s", got, &log)
+			}
+		})
+		if !failed {
+			if call < 4 {
+				t.Errorf("a run takes %d calls that can fail", call-1)
+			}
+			return
+		}
+	}
+}
+
+// TestFailingStart makes each call of the driver fail while a session opens: it is the processor's.
+func TestFailingStart(t *testing.T) {
+	n := must.Get(models.Open("dog"))(t)
+	o := Options{SessionOptions: netruntime.SessionOptions{Batch: 10, Workers: 1}, Log: slog.New(slog.DiscardHandler), Timeout: time.Minute}
+	for call := int64(1); ; call++ {
+		failed := true
+		t.Run(fmt.Sprint(call), func(t *testing.T) {
+			f := openFaulty(t)
+			f.left.Store(call)
+			s := must.Get(NewSession(n, o))(t)
+			if failed = f.left.Load() <= 0; failed == (s.Kernel() == "webgpu") {
+				t.Error("the session runs on ", s.Kernel())
+			}
+			must.Do(t, s.Run(make([]float32, n.Outputs()), make([]float32, n.Inputs()), 1))
+			must.Do(t, s.Close())
+		})
+		if !failed {
+			return
+		}
+	}
+}
+
+// TestNoRoom: a network for which there is no memory is the processor's, and the GPU stays in use.
+func TestNoRoom(t *testing.T) {
+	n := must.Get(models.Open("dog"))(t)
+	f := openFaulty(t)
+	var log strings.Builder
+	o := Options{SessionOptions: netruntime.SessionOptions{Batch: 2, Workers: 1}, Log: slog.New(slog.NewTextHandler(&log, nil)), Timeout: time.Minute}
+	first := must.Get(NewSession(n, o))(t)
+	f.full.Store(true)
+	second := must.Get(NewSession(n, o))(t)
+	f.full.Store(false)
+	third := must.Get(NewSession(n, o))(t)
+	for i, s := range []netruntime.Session{first, second, third} {
+		if on := s.Kernel() == "webgpu"; on != (i != 1) {
+			t.Errorf("session %d runs on %s", i, s.Kernel())
+		}
+		must.Do(t, s.Run(make([]float32, n.Outputs()), make([]float32, n.Inputs()), 1))
+		must.Do(t, s.Close())
+	}
+	if got := strings.Count(log.String(), "the GPU cannot take a network"); got != 1 || lost.Load() || Fallbacks() != 0 || len(uploaded) != 0 {
+		t.Errorf("lost: %v, %d runs of the processor, %d networks left: %s", lost.Load(), Fallbacks(), len(uploaded), &log)
+	}
+}
+
+// TestHang: a GPU that does not end its work is lost after the timeout, in a run and in Close. What
+// it does later does not reach the caller.
+func TestHang(t *testing.T) {
+	n := must.Get(models.Open("dog"))(t)
+	const rows = 10
+	o := Options{SessionOptions: netruntime.SessionOptions{Batch: rows, Workers: 1}, Log: slog.New(slog.DiscardHandler), Timeout: time.Minute}
+	const timeout = 300 * time.Millisecond
+	cpu := must.Get(n.NewSession(o.SessionOptions))(t)
+	x, want, y := inputs(rows*n.Inputs()), make([]float32, rows*n.Outputs()), make([]float32, rows*n.Outputs())
+	must.Do(t, cpu.Run(want, x, rows))
+	t.Run("run", func(t *testing.T) {
+		f := openFaulty(t)
+		s := must.Get(NewSession(n, o))(t)
+		s.(*session).opt.Timeout = timeout
+		f.hangs.Store(true)
+		begin := time.Now()
+		must.Do(t, s.Run(y, x, rows))
+		if d := time.Since(begin); d < timeout || d > 20*timeout {
+			t.Errorf("the run took %v", d)
+		}
+		if !lost.Load() || Fallbacks() != 1 || !slices.Equal(y, want) {
+			t.Errorf("lost: %v, %d runs of the processor, equal: %v", lost.Load(), Fallbacks(), slices.Equal(y, want))
+		}
+		f.hangs.Store(false)
+		must.Do(t, s.Run(y, x, rows))
+		if !slices.Equal(y, want) {
+			t.Error("a later run is not the processor's")
+		}
+		must.Do(t, s.Close())
+	})
+	t.Run("close", func(t *testing.T) {
+		f := openFaulty(t)
+		s := must.Get(NewSession(n, o))(t)
+		s.(*session).opt.Timeout = timeout
+		f.hangs.Store(true)
+		must.Do(t, s.Close())
+		if !lost.Load() {
+			t.Error("the GPU is not lost")
+		}
+	})
+}
+
+func inputs(n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(i%23)/11 - 1
+	}
+	return x
+}
+
+// TestNoDriver: without a device the processor computes, and one line of the log says why. It runs in
+// a process of its own, whose Vulkan finds no driver.
+func TestNoDriver(t *testing.T) {
+	const alone = "MANNEQUIN_ALONE"
+	if os.Getenv(alone) == "" {
+		c := exec.Command(os.Args[0], "-test.run=^TestNoDriver$", "-test.v")
+		c.Env = append(os.Environ(), alone+"=1", "VK_DRIVER_FILES="+os.DevNull, "VK_ICD_FILENAMES="+os.DevNull)
+		if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestNoDriver") {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return
+	}
+	if name, err := Device(); err == nil {
+		t.Fatal("there is a device: ", name)
+	}
+	n := must.Get(models.Open("dog"))(t)
+	var log strings.Builder
+	o := Options{SessionOptions: netruntime.SessionOptions{Batch: 1, Workers: 1}, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	for range 2 {
+		s := must.Get(NewSession(n, o))(t)
+		if s.Kernel() == "webgpu" {
+			t.Error("the session claims to run on the GPU")
+		}
+		must.Do(t, s.Run(make([]float32, n.Outputs()), make([]float32, n.Inputs()), 1))
+		must.Do(t, s.Close())
+	}
+	if strings.Count(log.String(), "no GPU, the processor computes the networks") != 1 || Fallbacks() != 0 {
+		t.Errorf("%d runs counted; the log: %s", Fallbacks(), &log)
+	}
+}

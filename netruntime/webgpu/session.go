@@ -1,0 +1,468 @@
+//go:build webgpu
+
+package webgpu
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/gogpu/wgpu"
+
+	"mannequin/netruntime"
+	"mannequin/netruntime/internal/program"
+)
+
+const (
+	// chunkRows is about the number of frames that the GPU computes at once.
+	chunkRows = 16 << 10
+	// maxMemory is the most bytes of a session's values on the device.
+	maxMemory = 1 << 30
+	// maxCalls is the most calls of kernels of a chunk.
+	maxCalls = 8 << 10
+)
+
+// session runs a network on the GPU, in chunks of its sequences.
+type session struct {
+	opt     Options
+	net     *netruntime.Net
+	cpu     netruntime.Session // for runs that the GPU does not compute
+	device  *device
+	weights *weights
+	plan    *program.Program
+
+	memory, ops, args, run *wgpu.Buffer
+	results                *wgpu.Buffer // for the caller to read
+	bindings               *wgpu.BindGroup
+	called                 []*wgpu.BindGroup // the arguments of each call
+
+	most      int // most sequences of a chunk
+	length    int // the length that the calls are for, or 0
+	sequences int // the number that is on the device, or 0
+	layout    *program.Layout
+	requested *program.Layout // of the requested run
+	writer    writer
+	words     [runBytes / 4]uint32 // what run has
+
+	gating  []float32
+	rows    int          // number of valid values in gating
+	onCPU   bool         // the processor computed the last run
+	out, in [1][]float32 // of Run
+	closed  bool
+	busy    atomic.Bool // a run is in progress
+}
+
+var errClosed = errors.New("webgpu: the session is closed")
+
+// NewSession returns a session of n on the GPU, or on the processor if there is none;
+// Session.Kernel returns which. It returns netruntime's error for invalid options.
+func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
+	if err := o.setDefaults(); err != nil {
+		return nil, err
+	}
+	cpu, err := n.NewSession(o.SessionOptions)
+	if err != nil {
+		return nil, err
+	}
+	d, err := theDevice()
+	announce(o.Log, d, err)
+	if err != nil || lost.Load() {
+		return cpu, nil
+	}
+	s := &session{opt: o, net: n, cpu: cpu, device: d}
+	if err := within(o.Timeout, s.open); err != nil {
+		if errors.Is(err, errPlan) {
+			o.Log.Warn("the GPU cannot take a network, the processor does", "err", err)
+			s.free()
+		} else {
+			lose(o.Log, err)
+			abandon(s)
+		}
+		return cpu, nil
+	}
+	return s, nil
+}
+
+// errPlan is wrapped by errors about networks that the GPU cannot compute.
+var errPlan = errors.New("the network does not fit the GPU")
+
+// open allocates everything that runs need.
+func (s *session) open() (err error) {
+	d := s.device
+	if err := d.enter(s.opt.Timeout); err != nil {
+		return err
+	}
+	defer d.leave()
+	if s.weights, err = d.upload(s.net, s.opt.SkipBelow); err != nil {
+		return err
+	}
+	s.plan = s.weights.plan
+	s.layout, s.requested = program.NewLayout(s.plan), program.NewLayout(s.plan)
+	length := s.opt.Length
+	for length > 0 && !s.layout.Place(1, length) {
+		length--
+	}
+	if length == 0 {
+		return fmt.Errorf("webgpu: no length up to %d can be halved as often as the network does: %w", s.opt.Length, errPlan)
+	}
+	most := min(d.mostBytes(), maxMemory)
+	if s.layout.Size > most {
+		return fmt.Errorf("webgpu: a sequence of %d frames takes %d bytes, at most %d are possible: %w", length, s.layout.Size, most, errPlan)
+	}
+	s.most = max(1, min(s.opt.Batch, chunkRows/length, int(most/max(1, s.layout.Size))))
+	for s.layout.Place(s.most, length); s.layout.Size > most; s.layout.Place(s.most, length) {
+		s.most--
+	}
+	s.writer.Layout = s.layout
+	s.writer.writeAll()
+	if n := len(s.writer.calls); n > maxCalls {
+		return fmt.Errorf("webgpu: %d frames take %d calls of recurrent layers, at most %d are possible: %w", length, n, maxCalls, errPlan)
+	}
+	results := int64(0)
+	for _, v := range s.plan.Outputs {
+		results += s.resultBytes(v)
+	}
+	if v := s.plan.Omega; v >= 0 {
+		results += s.resultBytes(v)
+		s.gating = make([]float32, s.opt.Batch*s.layout.Floats(v))
+	}
+	for _, b := range []struct {
+		to    **wgpu.Buffer
+		label string
+		size  int64
+		usage wgpu.BufferUsage
+	}{
+		{&s.memory, "values", s.layout.Size, wgpu.BufferUsageStorage | wgpu.BufferUsageCopyDst | wgpu.BufferUsageCopySrc},
+		{&s.ops, "operations", int64(len(s.writer.ops)), wgpu.BufferUsageStorage | wgpu.BufferUsageCopyDst},
+		{&s.args, "arguments", int64(len(s.writer.args)), wgpu.BufferUsageUniform | wgpu.BufferUsageCopyDst},
+		{&s.run, "run", runBytes, wgpu.BufferUsageUniform | wgpu.BufferUsageCopyDst},
+		{&s.results, "results", results, wgpu.BufferUsageMapRead | wgpu.BufferUsageCopyDst},
+	} {
+		if *b.to, err = d.buffer(b.label, b.size, b.usage); err != nil {
+			return err
+		}
+	}
+	s.bindings, err = d.gpu.CreateBindGroup(&wgpu.BindGroupDescriptor{Label: "session", Layout: d.session, Entries: []wgpu.BindGroupEntry{
+		{Binding: bindMemory, Buffer: s.memory}, {Binding: bindConstants, Buffer: s.weights.memory}, {Binding: bindOps, Buffer: s.ops},
+		{Binding: bindRun, Buffer: s.run, Size: runBytes},
+	}})
+	if err != nil {
+		return fmt.Errorf("webgpu: bindings: %w", err)
+	}
+	s.called = make([]*wgpu.BindGroup, len(s.writer.calls))
+	for i := range s.called {
+		s.called[i], err = d.gpu.CreateBindGroup(&wgpu.BindGroupDescriptor{Label: "call", Layout: d.call, Entries: []wgpu.BindGroupEntry{
+			{Binding: bindCall, Buffer: s.args, Offset: uint64(i * callStride), Size: callBytes},
+		}})
+		if err != nil {
+			return fmt.Errorf("webgpu: bindings: %w", err)
+		}
+	}
+	return s.layOut(length)
+}
+
+// resultBytes returns the size of a chunk of v in results, whose parts begin at multiples of eight.
+func (s *session) resultBytes(v int) int64 {
+	return program.RoundUp(4*int64(s.most)*int64(s.layout.Floats(v)), 8)
+}
+
+// layOut prepares runs of a length.
+func (s *session) layOut(length int) error {
+	if s.length == length {
+		return nil
+	}
+	s.length = 0
+	s.layout.Place(s.most, length)
+	s.writer.writeAll()
+	if err := s.device.write(s.ops, 0, s.writer.ops); err != nil {
+		return err
+	}
+	if err := s.device.write(s.args, 0, s.writer.args); err != nil {
+		return err
+	}
+	s.length = length
+	return nil
+}
+
+func (s *session) MaxRows() int { return s.opt.Batch }
+
+func (s *session) Kernel() string {
+	if lost.Load() {
+		return s.cpu.Kernel()
+	}
+	return "webgpu"
+}
+
+func (s *session) Gating() []float32 {
+	if s.onCPU {
+		return s.cpu.Gating()
+	}
+	if s.gating == nil {
+		return nil
+	}
+	return s.gating[:s.rows]
+}
+
+func (s *session) Run(y, x []float32, rows int) error {
+	if !s.busy.CompareAndSwap(false, true) {
+		return netruntime.ErrBusy
+	}
+	defer s.busy.Store(false)
+	if len(s.plan.Inputs) != 1 || len(s.plan.Outputs) != 1 {
+		return fmt.Errorf("webgpu: Run of a network with %d inputs and %d outputs: use RunSequences", len(s.plan.Inputs), len(s.plan.Outputs))
+	}
+	s.out[0], s.in[0] = y, x
+	err := s.compute(s.out[:], s.in[:], rows, 1)
+	s.out[0], s.in[0] = nil, nil
+	return err
+}
+
+func (s *session) RunSequences(out, in [][]float32, batch, length int) error {
+	if !s.busy.CompareAndSwap(false, true) {
+		return netruntime.ErrBusy
+	}
+	defer s.busy.Store(false)
+	return s.compute(out, in, batch, length)
+}
+
+func (s *session) compute(out, in [][]float32, batch, length int) error {
+	if s.closed {
+		return errClosed
+	}
+	if !lost.Load() && batch > 0 && s.fits(out, in, batch, length) {
+		err := s.onDevice(out, in, batch, length)
+		if err == nil {
+			s.onCPU = false
+			return nil
+		}
+		lose(s.opt.Log, err)
+	}
+	// The processor's session also reports invalid arguments.
+	if err := s.cpu.RunSequences(out, in, batch, length); err != nil {
+		return err
+	}
+	s.onCPU = true
+	if batch > 0 {
+		fallbacks.Add(1)
+	}
+	return nil
+}
+
+// fits reports whether the arguments are valid for a run.
+func (s *session) fits(out, in [][]float32, batch, length int) bool {
+	if batch < 0 || batch > s.opt.Batch || length < 1 || length > s.opt.Length || len(in) != len(s.plan.Inputs) || len(out) != len(s.plan.Outputs) {
+		return false
+	}
+	l := s.layout
+	if length != s.length {
+		if l = s.requested; !l.Place(1, length) {
+			return false
+		}
+	}
+	for i, v := range s.plan.Inputs {
+		if len(in[i]) < batch*l.Floats(v) {
+			return false
+		}
+	}
+	for i, v := range s.plan.Outputs {
+		if len(out[i]) < batch*l.Floats(v) {
+			return false
+		}
+	}
+	return true
+}
+
+// onDevice computes a run. The GPU has copies of the caller's memory: it never reads or writes that
+// memory itself.
+func (s *session) onDevice(out, in [][]float32, batch, length int) error {
+	for from := 0; from < batch; from += s.most {
+		if err := s.chunk(out, in, from, min(s.most, batch-from), length); err != nil {
+			return err
+		}
+	}
+	s.rows = 0
+	if s.plan.Omega >= 0 {
+		s.rows = batch * s.layout.Floats(s.plan.Omega)
+	}
+	return nil
+}
+
+// chunk computes n sequences.
+func (s *session) chunk(out, in [][]float32, from, n, length int) error {
+	d := s.device
+	if err := d.enter(s.opt.Timeout); err != nil {
+		return err
+	}
+	mapping, err := s.send(in, from, n, length)
+	d.leave()
+	if err != nil {
+		return err
+	}
+	if err := d.wait(s.opt.Timeout, mapping, 0); err != nil {
+		return err
+	}
+	if err := d.enter(s.opt.Timeout); err != nil {
+		return err
+	}
+	defer d.leave()
+	mapping.Release()
+	return s.receive(out, from, n)
+}
+
+// send submits the work for n sequences, and asks for the results.
+func (s *session) send(in [][]float32, from, n, length int) (*wgpu.MapPending, error) {
+	if err := s.layOut(length); err != nil {
+		return nil, err
+	}
+	if s.sequences != n {
+		s.words[0] = uint32(n)
+		if err := s.device.write(s.run, 0, unsafe.Slice((*byte)(unsafe.Pointer(&s.words)), runBytes)); err != nil {
+			return nil, err
+		}
+		s.sequences = n
+	}
+	for i, v := range s.plan.Inputs {
+		k := s.layout.Floats(v)
+		if err := s.device.write(s.memory, s.layout.At[v][program.Plain], asBytes(in[i][from*k:(from+n)*k])); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.submit(n); err != nil {
+		return nil, err
+	}
+	mapping, err := s.results.MapAsync(wgpu.MapModeRead, 0, s.results.Size())
+	if err != nil {
+		return nil, fmt.Errorf("webgpu: copy from the GPU: %w", err)
+	}
+	return mapping, nil
+}
+
+func asBytes(x []float32) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
+}
+
+// submit submits the kernels, and the copies of the results.
+func (s *session) submit(n int) error {
+	encoder, err := s.device.gpu.CreateCommandEncoder(nil)
+	if err != nil {
+		return fmt.Errorf("webgpu: commands: %w", err)
+	}
+	pass, err := encoder.BeginComputePass(nil)
+	if err != nil {
+		return fmt.Errorf("webgpu: commands: %w", err)
+	}
+	var last *wgpu.ComputePipeline
+	for i := range s.writer.calls {
+		c := &s.writer.calls[i]
+		rows := n * c.rows
+		kernel, x, y := s.device.chain, (rows+chainRows-1)/chainRows, 1
+		if c.columns > 0 {
+			t := tileOf(rows)
+			kernel, x, y = s.device.products[t], (c.columns+tileColumns-1)/tileColumns, (rows+tiles[t].rows()-1)/tiles[t].rows()
+		}
+		if kernel != last {
+			pass.SetPipeline(kernel)
+			if last == nil {
+				pass.SetBindGroup(0, s.bindings, nil)
+			}
+			last = kernel
+		}
+		pass.SetBindGroup(1, s.called[i], nil)
+		pass.Dispatch(uint32(x), uint32(y), 1)
+	}
+	if err := pass.End(); err != nil {
+		return fmt.Errorf("webgpu: commands: %w", err)
+	}
+	at := int64(0)
+	for _, v := range s.plan.Outputs {
+		at += s.copyResult(encoder, v, n, at)
+	}
+	if s.plan.Omega >= 0 {
+		s.copyResult(encoder, s.plan.Omega, n, at)
+	}
+	commands, err := encoder.Finish()
+	if err != nil {
+		return fmt.Errorf("webgpu: commands: %w", err)
+	}
+	return s.device.submit(commands)
+}
+
+// copyResult copies n sequences of v to the results, and returns the bytes that a chunk takes there.
+func (s *session) copyResult(encoder *wgpu.CommandEncoder, v, n int, at int64) int64 {
+	encoder.CopyBufferToBuffer(s.memory, uint64(s.layout.At[v][program.Plain]), s.results, uint64(at), uint64(4*n*s.layout.Floats(v)))
+	return s.resultBytes(v)
+}
+
+// receive copies the results to the caller.
+func (s *session) receive(out [][]float32, from, n int) error {
+	mapped, err := s.results.MappedRange(0, s.results.Size())
+	if err != nil {
+		return fmt.Errorf("webgpu: copy from the GPU: %w", err)
+	}
+	data := mapped.Bytes()
+	at := int64(0)
+	for i, v := range s.plan.Outputs {
+		k := s.layout.Floats(v)
+		copy(asBytes(out[i][from*k:(from+n)*k]), data[at:])
+		at += s.resultBytes(v)
+	}
+	if v := s.plan.Omega; v >= 0 {
+		k := s.layout.Floats(v)
+		copy(asBytes(s.gating[from*k:(from+n)*k]), data[at:])
+	}
+	mapped.Release()
+	if err := s.results.Unmap(); err != nil {
+		return fmt.Errorf("webgpu: copy from the GPU: %w", err)
+	}
+	return nil
+}
+
+// Close frees the session's memory on the GPU, unless the GPU is lost.
+func (s *session) Close() error {
+	if !s.busy.CompareAndSwap(false, true) {
+		return netruntime.ErrBusy
+	}
+	defer s.busy.Store(false)
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	s.free()
+	return s.cpu.Close()
+}
+
+func (s *session) free() {
+	if lost.Load() {
+		abandon(s)
+		return
+	}
+	err := within(s.opt.Timeout, func() error {
+		// The library keeps copies for the next submission, but not the memory that they are for.
+		if err := s.device.finish(s.opt.Timeout); err != nil {
+			return err
+		}
+		if err := s.device.enter(s.opt.Timeout); err != nil {
+			return err
+		}
+		defer s.device.leave()
+		for _, b := range append(s.called, s.bindings) {
+			if b != nil {
+				b.Release()
+			}
+		}
+		for _, b := range []*wgpu.Buffer{s.memory, s.ops, s.args, s.run, s.results} {
+			if b != nil {
+				b.Release()
+			}
+		}
+		if s.weights != nil {
+			s.weights.release()
+		}
+		return nil
+	})
+	if err != nil {
+		lose(s.opt.Log, err)
+		abandon(s)
+	}
+}

@@ -1,0 +1,110 @@
+//go:build webgpu
+
+package webgpu
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/gogpu/wgpu"
+
+	"mannequin/netruntime"
+	"mannequin/netruntime/internal/program"
+)
+
+// weights are a network's constants on the device. Sessions of a network with the same options
+// share them.
+type weights struct {
+	plan   *program.Program
+	memory *wgpu.Buffer
+	key    weightsKey
+	users  int
+}
+
+type weightsKey struct {
+	net  *netruntime.Net
+	skip float32
+}
+
+var (
+	uploadedMu sync.Mutex
+	uploaded   = map[weightsKey]*weights{}
+)
+
+// uploadBytes is what is uploaded at once.
+const uploadBytes = 4 << 20
+
+// upload returns the weights of n with one more user.
+func (d *device) upload(n *netruntime.Net, skip float32) (*weights, error) {
+	uploadedMu.Lock()
+	defer uploadedMu.Unlock()
+	key := weightsKey{n, skip}
+	if w := uploaded[key]; w != nil {
+		w.users++
+		return w, nil
+	}
+	p, err := program.Compile(n, program.Plain, skip)
+	if err != nil {
+		return nil, fmt.Errorf("webgpu: %w: %w", err, errPlan)
+	}
+	data := append(p.Data, make([]byte, program.Align)...) // never empty
+	w := &weights{plan: p, key: key, users: 1}
+	if most := d.mostBytes(); int64(len(data)) > most {
+		return nil, fmt.Errorf("webgpu: the weights take %d bytes, the device binds at most %d: %w", len(data), most, errPlan)
+	}
+	if w.memory, err = d.buffer("weights", int64(len(data)), wgpu.BufferUsageStorage|wgpu.BufferUsageCopyDst); err != nil {
+		return nil, err
+	}
+	for at := 0; at < len(data); at += uploadBytes {
+		if err = d.write(w.memory, int64(at), data[at:min(at+uploadBytes, len(data))]); err == nil {
+			err = d.submit()
+		}
+		if err != nil {
+			abandon(w.memory) // earlier parts may be in flight
+			return nil, err
+		}
+	}
+	p.Data = nil
+	uploaded[key] = w
+	return w, nil
+}
+
+// mostBytes returns the size of the largest memory that kernels can use.
+func (d *device) mostBytes() int64 {
+	return int64(min(d.limits.MaxStorageBufferBindingSize, d.limits.MaxBufferSize))
+}
+
+// release removes a user, and frees the weights after the last.
+func (w *weights) release() {
+	uploadedMu.Lock()
+	defer uploadedMu.Unlock()
+	if w.users--; w.users > 0 {
+		return
+	}
+	delete(uploaded, w.key)
+	w.memory.Release()
+}
+
+// forget lets the networks go after the GPU is lost. An upload that hangs holds the lock for ever.
+func forget() {
+	if uploadedMu.TryLock() {
+		defer uploadedMu.Unlock()
+		for _, w := range uploaded {
+			abandon(w.memory)
+		}
+		clear(uploaded)
+	}
+}
+
+var (
+	abandonedMu sync.Mutex
+	abandoned   []any
+)
+
+// abandon keeps what a GPU that is lost may still use. The library would free it with its last
+// reference.
+func abandon(x any) {
+	abandonedMu.Lock()
+	defer abandonedMu.Unlock()
+	abandoned = append(abandoned, x)
+}

@@ -1,0 +1,32 @@
+//go:build !webgpu
+
+package webgpu
+
+import (
+	"errors"
+	"sync"
+
+	"mannequin/netruntime"
+)
+
+// Built reports whether the program was built with the tag webgpu.
+const Built = false
+
+var errNotBuilt = errors.New("webgpu: this program was built without the tag webgpu")
+
+var once sync.Once
+
+// NewSession returns a session of n on the GPU, or on the processor if there is none.
+func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
+	if err := o.setDefaults(); err != nil {
+		return nil, err
+	}
+	once.Do(func() { o.Log.Warn("no GPU, the processor computes the networks", "err", errNotBuilt) })
+	return n.NewSession(o.SessionOptions)
+}
+
+// Device returns the name of the GPU that sessions run on, or an error that says why there is none.
+func Device() (string, error) { return "", errNotBuilt }
+
+// Fallbacks returns the number of runs that the processor has computed because the GPU was lost.
+func Fallbacks() int64 { return 0 }

@@ -23,10 +23,10 @@ var (
 	variedArm   = varied{3 * degree, 4 * degree}
 )
 
-// at returns the turn of a person in a frame.
-func (v *varied) at(w *wanders, frame int) float32 {
+// at returns the turn of a person in a frame. moves is 0 for people who stand: they have no strides.
+func (v *varied) at(w *wanders, frame int, moves float32) float32 {
 	own := drawn(w.person, channelOwn+w.channel, 0)
-	return m3.Clamp(v.own*own, -mannerMost*v.own, mannerMost*v.own) + m3.Clamp(v.stride*w.at(frame), -mannerMost*v.stride, mannerMost*v.stride)
+	return v.own*m3.Clamp(own, -mannerMost, mannerMost) + moves*v.stride*m3.Clamp(w.at(frame), -mannerMost, mannerMost)
 }
 
 // variety turns joints of a person.
@@ -47,8 +47,9 @@ func newVariety(m *Model) (v variety) {
 	return variety{below("Spine"), [2][]int{below("LeftArm"), below("RightArm")}}
 }
 
-// run turns trunk and arms of a person in rows, (frames, columns) raw. Nobody stays.
-func (v *variety) run(m *Model, rows []float32, person uint32) {
+// run turns trunk and arms of a person in rows, (frames, columns) raw, whose body's motion along the curve is body,
+// (frames, feature.MotionLen). Nobody stays.
+func (v *variety) run(m *Model, rows, body []float32, person uint32) {
 	if person == 0 || len(v.trunk) == 0 {
 		return
 	}
@@ -58,16 +59,23 @@ func (v *variety) run(m *Model, rows []float32, person uint32) {
 	}
 	l := m.Layout
 	cols := l.Columns()
-	for f := range len(rows) / cols {
+	stands := make([]float64, len(rows)/cols)
+	for f := range stands {
+		if still(body[f*feature.MotionLen:]) {
+			stands[f] = 1
+		}
+	}
+	for f := range stands {
+		moves := float32(1 - math.Min(math.Max(convolved(stands, sinkKernel, f), 0), 1))
 		row := rows[f*cols:][:cols]
 		var turn [len(variedTrunk)]float32
 		for i := range turn {
-			turn[i] = variedTrunk[i].at(&w[i], f)
+			turn[i] = variedTrunk[i].at(&w[i], f, moves)
 		}
 		turnJoints(l, row, 0, v.trunk, m3.FromRotationVector(m3.V(turn[0], turn[1], turn[2])))
 		for i, arm := range v.arms {
 			if len(arm) > 0 {
-				turnJoints(l, row, arm[0], arm, m3.FromRotationVector(m3.V(variedArm.at(&w[len(turn)+i], f), 0, 0)))
+				turnJoints(l, row, arm[0], arm, m3.FromRotationVector(m3.V(variedArm.at(&w[len(turn)+i], f, moves), 0, 0)))
 			}
 		}
 	}

@@ -66,16 +66,20 @@ func (b *replacer) run(t *Track, c *skel.Clip) {
 	}
 	b.raw, b.pinned = grow(b.raw, t.Frames*cols), grow(b.pinned, t.Frames*cols)
 	t.Correction(b.raw, b.other)
-	t.applyPinned(b.raw, b.pinned)
+	t.pin(b.pinned, b.raw)
+	t.applyAll(b.pinned)
 }
 
-// applyPinned applies raw corrections, (Frames, Columns()), that vanish at keys. pinned is scratch
-// of the same size.
-func (t *Track) applyPinned(raw, pinned []float32) {
+// pin writes raw corrections, (Frames, Columns()), that vanish at keys into dst, of the same size.
+func (t *Track) pin(dst, raw []float32) {
 	pins := netruntime.Pins{Group: t.Layout.Group(), Prev: t.Prev, Next: t.Next, U: t.Between, Weight: t.Weight}
-	pins.Apply(pinned, raw, t.Frames)
+	pins.Apply(dst, raw, t.Frames)
+}
+
+// applyAll corrects all frames. corrections are (Frames, Columns()).
+func (t *Track) applyAll(corrections []float32) {
 	cols := t.Layout.Columns()
 	for f := range t.Frames {
-		t.Apply(f, pinned[f*cols:][:cols])
+		t.Apply(f, corrections[f*cols:][:cols])
 	}
 }

@@ -74,6 +74,10 @@ const (
 	clearance            = 0.031
 	slowSwing, fastSwing = 0.2, 2 // m/s
 
+	// Steps between distant keys are uncertain, and so are their contacts: neither foot may be likely to stand
+	// though somebody who walks always has one on the ground. Above this sum of both the likelier one stands.
+	eitherStands = 0.35
+
 	// The hips sink for a standing leg that would stretch beyond its pose and the share freeReach of
 	// its length, which people exceed in 5 % of their steps, and for one beyond straightReach, a
 	// knee of 6°: there it swings to and fro as the foot moves by millimetres.
@@ -213,14 +217,14 @@ func (h *FootLock) shift(t *Track, stand []float32, down, free float32) {
 	h.float = grow(h.float, t.Frames)
 	for f := range h.float {
 		h.float[f] = maxDrop
-		if stand[f*Feet] <= 0.5 && stand[f*Feet+1] <= 0.5 {
+		if !carries(stand, f, 0) && !carries(stand, f, 1) {
 			h.float[f] = 0
 		}
 	}
 	for i := range h.feet {
 		o := &h.feet[i]
 		for f := range h.float {
-			if stand[f*Feet+i] > 0.5 {
+			if carries(stand, f, i) {
 				above := min(o.low[f]-o.floor[lowPart], o.heel[f].Y-o.floor[heelPart])
 				h.float[f] = min(h.float[f], max(0, down*above-free))
 			}
@@ -249,6 +253,13 @@ func (h *FootLock) shift(t *Track, stand []float32, down, free float32) {
 			o.hip[f], o.heel[f], o.toe[f], o.low[f] = o.hip[f].Sub(by), o.heel[f].Sub(with), o.toe[f].Sub(with), o.low[f]-with.Y
 		}
 	}
+}
+
+// carries reports whether a foot carries the body in a frame: it stands, or it is the likelier of two that
+// may stand.
+func carries(stand []float32, f, i int) bool {
+	a, b := stand[f*Feet+i], stand[f*Feet+1-i]
+	return a > 0.5 || a >= b && a+b > eitherStands
 }
 
 // findFloor finds the heights at which parts of feet stand. Those of both feet in the keys hold for

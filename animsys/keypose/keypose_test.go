@@ -336,21 +336,36 @@ func TestReplacer(t *testing.T) {
 	}
 }
 
-// Hips bounce more between keys than the network says, and keys stay.
+// Hips bounce more between keys than the network says, the more so the further they are apart, and keys stay.
 func TestBounce(t *testing.T) {
 	l := layout(t)
-	track := keyed(l, swaying(61, 11), 60, 0, 60)
-	track.Interpolate()
-	was := slices.Clone(track.Height)
 	cols := l.Columns()
-	said := make([]float32, track.Frames*(cols+Feet))
-	for f := range track.Frames {
-		said[f*(cols+Feet)+colHeight] = 0.04 * float32(math.Sin(math.Pi*float64(f)/30))
-	}
-	track.correct(said, 1, make([]float32, track.Frames*cols), make([]float32, track.Frames*cols), nil)
-	for f, want := range map[int]float32{0: 0, 15: 0.0448, 45: -0.0448, 60: 0} {
-		if by := track.Height[f] - was[f]; m3.Abs(by-want) > 1e-5 {
-			t.Errorf("hips rise by %g m at frame %d, want %g", by, f, want)
+	for _, v := range []struct {
+		keys   []int
+		at     int
+		factor float32
+	}{{[]int{0, 30, 60}, 15, 1.12}, {[]int{0, 45, 60}, 22, 1.22}, {[]int{0, 60}, 30, 1.32}, {[]int{0}, 30, 1.12}} {
+		track := keyed(l, swaying(61, 11), 60, v.keys...)
+		track.Interpolate()
+		was := slices.Clone(track.Height)
+		said := make([]float32, track.Frames*(cols+Feet))
+		for f := range track.Frames { // the network does not say 0 at keys
+			said[f*(cols+Feet)+colHeight] = 0.1
+			if f == v.at {
+				said[f*(cols+Feet)+colHeight] = 0.14
+			}
+		}
+		track.correct(said, 1, make([]float32, track.Frames*cols), make([]float32, track.Frames*cols), nil)
+		for _, f := range v.keys {
+			if track.Height[f] != was[f] {
+				t.Errorf("keys %v: hips rise by %g m at frame %d", v.keys, track.Height[f]-was[f], f)
+			}
+		}
+		if by, want := track.Height[v.at]-was[v.at], 0.04*v.factor; m3.Abs(by-want) > 1e-5 {
+			t.Errorf("keys %v: hips rise by %g m at frame %d, want %g", v.keys, by, v.at, want)
+		}
+		if by := track.Height[v.at-1] - was[v.at-1]; m3.Abs(by) > 1e-5 {
+			t.Errorf("keys %v: hips rise by %g m at frame %d, want 0", v.keys, by, v.at-1)
 		}
 	}
 }

@@ -211,9 +211,22 @@ func (m *Inbetweener) Fill(t *Track, stand []float32) error {
 	return nil
 }
 
-// bounce scales the network's correction of the hips' height. The network makes the mean of the
-// motions that are possible between keys, and its hips bounce less than any person's.
-const bounce = 1.12
+// The network makes the mean of the motions that are possible between keys, and its hips bounce less than any
+// person's: the less, the further keys are apart. So its correction of the hips' height is scaled.
+const (
+	bounce     = 1.12 // with keys nearBounce apart and less
+	farBounce  = 1.32 // with keys twice as far apart and more
+	nearBounce = 0.5  // s
+)
+
+// bounceAt returns the scale of the correction of the hips' height in a frame.
+func (t *Track) bounceAt(f int) float32 {
+	g := f*t.Layout.Groups() + GroupRoot
+	if t.Prev[g] < 0 || t.Next[g] < 0 {
+		return bounce
+	}
+	return m3.Lerp(bounce, farBounce, m3.Clamp(float32(t.Next[g]-t.Prev[g])/t.FPS/nearBounce-1, 0, 1))
+}
 
 // correct corrects an interpolated track by the network's output for every step-th frame, all,
 // (⌈Frames/step⌉, columns + Feet). raw and pinned, (Frames, columns), are scratch. stand, (Frames,
@@ -227,14 +240,17 @@ func (t *Track) correct(all []float32, step int, raw, pinned, stand []float32) {
 		for c := range cols {
 			raw[f*cols+c] = m3.Lerp(x[c], y[c], u)
 		}
-		raw[f*cols+colHeight] *= bounce
 		for c := range Feet {
 			if stand != nil {
 				stand[f*Feet+c] = m3.Clamp(m3.Lerp(x[cols+c], y[cols+c], u), 0, 1)
 			}
 		}
 	}
-	t.applyPinned(raw, pinned)
+	t.pin(pinned, raw)
+	for f := range t.Frames {
+		pinned[f*cols+colHeight] *= t.bounceAt(f)
+	}
+	t.applyAll(pinned)
 }
 
 // correct runs the network on n frames of m.read, segment by segment, into m.all.

@@ -23,6 +23,7 @@ const (
 	channelPace   = 1 << 16
 	channelOwn    = 1 << 17
 	channelWeight = 1 << 18 // and the next
+	channelVaried = 1 << 19 // and the next four
 )
 
 // drawn returns a random number with about the standard normal distribution.

@@ -33,6 +33,7 @@ type Locomotion struct {
 	sway                        []sway
 	knees                       []int // joints
 	toes                        int   // number of contacts that are toes
+	variety                     variety
 }
 
 // LocomotionOptions are the options of NewLocomotion.
@@ -75,7 +76,7 @@ func (n *Networks) NewLocomotion(o LocomotionOptions) (*Locomotion, error) {
 			toes++
 		}
 	}
-	return &Locomotion{Model: m, Walker: w, Editor: e, knees: knees, toes: toes,
+	return &Locomotion{Model: m, Walker: w, Editor: e, knees: knees, toes: toes, variety: newVariety(m),
 		body: make([]float32, size*feature.MotionLen), moved: make([]float32, size*feature.MotionLen), sway: make([]sway, size), rows: make([]float32, size*m.Layout.Columns()),
 		want: make([]float32, size*m.Layout.Columns()), weight: make([]float32, size*m.Layout.Columns()),
 		contacts: make([]float32, size*len(m.Layout.Contacts))}, nil
@@ -152,6 +153,7 @@ func (l *Locomotion) Make(courses []Trajectory, gaits []Gait, iterations int, no
 			person = gaits[b].Person
 		}
 		l.stand(walk.Rows[b*length*cols:][:length*cols], walk.Body[at:], of, person)
+		l.variety.run(l.Model, walk.Rows[b*length*cols:][:length*cols], walk.Body[at:], person)
 		addSway(moved[at:], walk.Body[at:], of)
 		if iterations > 0 {
 			l.Walker.plantRunners(walk.Rows[b*length*cols:][:length*cols], want[b*length*cols:][:length*cols], weight[b*length*cols:][:length*cols],

@@ -36,6 +36,8 @@ type Stream struct {
 	frames []float32          // (people, Encode+Predict, columns) the frames before the current window, and the window
 	starts []float32          // (streamStarts, Encode+Predict, columns) frames with which agents begin
 	begun  [streamStarts]gait // gaits at their end
+	lively []livelyColumn
+	places []float32 // (people, 1+Predict, columns of joints) what is shown of the last frame before the window, and of the window
 	sched  windows.Scheduler
 	walls  generator.Surroundings
 	lost   int
@@ -125,7 +127,7 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 	size := (m.Encode + m.Predict) * cols
 	s := &Stream{
 		wanders: make([]Steer, people), model: m, search: search, draws: o.Samples, steps: o.Steps, spread: o.Spread, seed: o.Seed, guide: m.Guide, sched: sched,
-		body: make([]wandering, people), frames: make([]float32, people*size), starts: make([]float32, streamStarts*size),
+		body: make([]wandering, people), frames: make([]float32, people*size), lively: m.livelyColumns(), places: make([]float32, people*(1+m.Predict)*l.Body()), starts: make([]float32, streamStarts*size),
 		making: making{
 			seen: make([]float32, batch*m.Encode*cols), next: make([]float32, batch*m.Predict*cols), want: make([]float32, batch*m.Predict*feature.MotionLen),
 			stand: make([]float32, batch*m.Predict*len(l.Contacts)), stances: stancesOf(l), gaits: make([]gait, batch), ways: make([]float32, batch*o.Samples*m.Latent),
@@ -245,6 +247,7 @@ func (s *Stream) begin(row int) {
 	w, k := s.window(row), int(s.body[row].agent%streamStarts)
 	copy(w, s.starts[k*len(w):])
 	s.body[row].gait = s.begun[k]
+	s.enliven(row)
 }
 
 // gaitOf returns the gait of a free agent from the second half of its window. The phase continues
@@ -296,7 +299,7 @@ func (s *Stream) Restore(st *generator.State) (row int, err error) {
 	return row, err
 }
 
-// check returns an error if the state that was read for row is none.
+// check returns an error if the state that was read for row is none. What is shown follows from it.
 func (s *Stream) check(row int) error {
 	b := &s.body[row]
 	ok := feature.Finite(s.window(row)) && b.last.Finite() && b.at.Finite()
@@ -306,6 +309,7 @@ func (s *Stream) check(row int) error {
 	if !ok || !(b.gait.phase >= 0 && b.gait.phase < 1) {
 		return errors.New("the state is not finite")
 	}
+	s.enliven(row)
 	return nil
 }
 
@@ -340,6 +344,7 @@ func (s *Stream) Remove(row int) {
 	last := s.sched.Remove(row)
 	s.body[row], s.wanders[row] = s.body[last], s.wanders[last]
 	copy(s.window(row), s.window(last))
+	copy(s.joints(row), s.joints(last))
 }
 
 func (s *Stream) window(row int) []float32 {
@@ -429,9 +434,10 @@ func (s *Stream) Pose(p *generator.Poses, row int) {
 	var before, points [maxJoints]m3.Vec3
 	var model [maxJoints]m3.Xform
 	n := len(s.model.Layout.Joints)
-	a, b, share := s.shown(row)
-	s.Root(row).Joints(before[:n], a)
-	s.Root(row).Joints(points[:n], b)
+	at, width, joints := s.sched.At(row), s.model.Layout.Body(), s.joints(row)
+	share := 0.5 * float32(at%2)
+	s.Root(row).Joints(before[:n], joints[at/2*width:])
+	s.Root(row).Joints(points[:n], joints[(at+1)/2*width:])
 	for j := range n {
 		points[j] = before[j].Lerp(points[j], share)
 	}

@@ -205,4 +205,5 @@ func (s *Stream) playOne(_, i int) {
 	} else {
 		s.body[r].gait = s.gaitOf(r)
 	}
+	s.enliven(r)
 }

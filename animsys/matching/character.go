@@ -177,10 +177,10 @@ func (c *Character) Sized() (*retarget.Character, error) {
 // WayColumn returns the first feature that says where a body goes; those before it say how it stands.
 func (c *Character) WayColumn() int { return c.trajectory() }
 
-// TurnWay turns where a body of features q goes and faces, about the vertical, rad.
+// TurnWay turns where a body of features q, as AppendFeatures writes them, goes and faces: by yaw about the vertical, rad.
 func (c *Character) TurnWay(q []float32, yaw float32) {
 	r := m3.YawQuat(yaw)
-	for j := c.trajectory(); j < c.Columns(); j += 2 {
+	for j := c.trajectory(); j+1 < min(len(q), len(c.mean)); j += 2 {
 		v := r.Rotate(m3.V(q[j]/c.scale[j]+c.mean[j], 0, q[j+1]/c.scale[j+1]+c.mean[j+1]))
 		q[j], q[j+1] = (v.X-c.mean[j])*c.scale[j], (v.Z-c.mean[j+1])*c.scale[j+1]
 	}

@@ -36,36 +36,13 @@ func TestCUDAPose(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer cpu.Close()
-	// A walk, turns, the gaits, a jump and a rest.
-	goal := func(tick int) control.Goal {
-		g := control.Goal{Action: control.Move, Move: m3.V(0, 0, 1)}
-		switch tick / 60 {
-		case 0, 1:
-			g.Speed = control.WalkSpeed
-		case 2:
-			g.Speed, g.Turn = control.WalkSpeed, 0.8
-		case 3:
-			g.Speed = control.PaceSpeed
-		case 4:
-			g.Speed, g.Turn = control.TrotSpeed, -0.6
-		case 5, 6:
-			g.Speed = control.CanterSpeed
-		case 7:
-			g.Action, g.Speed = control.Jump, control.TrotSpeed
-		case 8:
-			g = control.Goal{}
-		default:
-			g = control.Goal{Action: control.Sit}
-		}
-		return g
-	}
 	// run takes row 0 through all ticks; f gets the state before each Scatter.
 	run := func(f func(b *mann.Batch, tick int, x, y []float32)) {
 		b := mann.NewBatch(m, 2)
 		b.Reset(0, m3.Vec3{}, 0)
 		x, y, goals := make([]float32, 2*in), make([]float32, 2*out), make([]control.Goal, 2)
 		for tick := range ticks {
-			goals[0] = goal(tick)
+			goals[0] = tour(tick)
 			b.Plan(goals, 0, 1)
 			b.Gather(x, 0, 1)
 			if err := cpu.Run(y, x, 1); err != nil {

@@ -64,29 +64,6 @@ func TestWebGPUDog(t *testing.T) {
 	defer cpu.Close()
 	gpu := must.Get(openWebGPU(net, netruntime.SessionOptions{Batch: 1, Workers: 1}))(t)
 	defer gpu.Close()
-	// A walk, turns, the gaits, a jump and a rest.
-	goal := func(tick int) control.Goal {
-		g := control.Goal{Action: control.Move, Move: m3.V(0, 0, 1)}
-		switch tick / 60 {
-		case 0, 1:
-			g.Speed = control.WalkSpeed
-		case 2:
-			g.Speed, g.Turn = control.WalkSpeed, 0.8
-		case 3:
-			g.Speed = control.PaceSpeed
-		case 4:
-			g.Speed, g.Turn = control.TrotSpeed, -0.6
-		case 5, 6:
-			g.Speed = control.CanterSpeed
-		case 7:
-			g.Action, g.Speed = control.Jump, control.TrotSpeed
-		case 8:
-			g = control.Goal{}
-		default:
-			g = control.Goal{Action: control.Sit}
-		}
-		return g
-	}
 	in, out := m.Layout.Inputs(), m.Layout.Outputs()
 	b := mann.NewBatch(m, 2)
 	b.Reset(0, m3.Vec3{}, 0)
@@ -99,7 +76,7 @@ func TestWebGPUDog(t *testing.T) {
 	}
 	var worst float32
 	for tick := range 600 {
-		goals[0] = goal(tick)
+		goals[0] = tour(tick)
 		b.Plan(goals, 0, 1)
 		b.Gather(x, 0, 1)
 		must.Do(t, cpu.Run(y, x, 1))

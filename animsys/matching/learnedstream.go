@@ -421,7 +421,7 @@ func (s *LearnedStream) choose(i, row int) {
 		left := off && s.ago[row] >= calm && cost(state[way:cols], q[way:]) < about
 		// The projector finds the nearest of all recorded states. One that is much nearer is none of them, such as a pose
 		// between those of a walk and of a gallop at a speed between theirs.
-		none := off && s.ago[row] >= calm/2 && is < lost && cost(answer[:cols], q) > 2*is+4*about
+		none := off && s.ago[row] >= calm/2 && is < lost && cost(answer[:cols], q) > 1.5*is+2*about
 		if back || !nearer && !left && !none {
 			// Where the projector knows no way, a body would go on as before for ever. It comes to rest.
 			if s.ago[row] < again || is < lost {

@@ -74,8 +74,8 @@ const (
 	clearance            = 0.031
 	slowSwing, fastSwing = 0.2, 2 // m/s
 
-	// Steps between distant keys are uncertain, and so are their contacts: neither foot may be likely to stand
-	// though somebody who walks always has one on the ground. Above this sum of both the likelier one stands.
+	// Contacts between distant keys are uncertain. In a walk one foot is always on the ground, but the network may
+	// find that neither is likely to be. If the sum of both probabilities is above eitherStands, the likelier foot stands.
 	eitherStands = 0.35
 
 	// The hips sink for a standing leg that would stretch beyond its pose and the share freeReach of

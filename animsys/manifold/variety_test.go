@@ -10,7 +10,8 @@ import (
 	"mannequin/models/human"
 )
 
-// Trunk and arms of people differ, and of one person's strides, smoothly; legs and nobody stay. Bones keep their length.
+// Variety turns the trunk and the arms, differently for each person and each stride, and smoothly. It leaves the legs, and
+// person 0, as they are. Bones keep their length.
 func TestVariety(t *testing.T) {
 	m := must.Get(NewModel(must.Get(human.Open())(t)))(t)
 	l, cols := m.Layout, m.Layout.Columns()

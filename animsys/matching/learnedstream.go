@@ -419,8 +419,8 @@ func (s *LearnedStream) choose(i, row int) {
 		way := s.of.trajectory()
 		off := cost(answer[:way], state[:way]) > s.tuning.Stay
 		left := off && s.ago[row] >= calm && cost(state[way:cols], q[way:]) < about
-		// The projector finds the nearest of all recorded states. One that is much nearer is none of them, such as a pose
-		// between those of a walk and of a gallop at a speed between theirs.
+		// The projector finds the recorded state that is nearest to the query. So a state that is much nearer was not recorded:
+		// for example, a mixture of a walk and a gallop, at a speed that no clip has.
 		none := off && s.ago[row] >= calm/2 && is < lost && cost(answer[:cols], q) > 1.5*is+2*about
 		if back || !nearer && !left && !none {
 			// Where the projector knows no way, a body would go on as before for ever. It comes to rest.

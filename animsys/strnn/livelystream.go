@@ -7,7 +7,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// The people of a Stream are steadier still than those of Extend, because one draw makes each window.
+// A Stream draws once for each window, so its people move even less than those of Extend.
 const (
 	livelyTrunk  = 1.25 // by which their trunks and heads move more about their mean against the hips, a share
 	livelyArms   = 0.77 // and their arms against the shoulders

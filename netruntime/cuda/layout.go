@@ -12,7 +12,7 @@ import (
 	"mannequin/netruntime/internal/program"
 )
 
-// The program's numbers are those of the kernels: this does not compile if they differ.
+// The constants of package program equal those of the kernels (ops.h). If one differs, this line does not compile.
 var _ = [1]struct{}{}[(C.ACTIVATE^program.Activate|C.AFFINE^program.Affine|C.NORMALIZE^program.Normalize|C.SKIP^program.Skip)+
 	program.PointKind(C.IDENTITY^program.Identity|C.ELU^program.ELU|C.RELU^program.ReLU|C.SIGMOID^program.Sigmoid|C.TANH^program.Tanh)+
 	program.PointKind(C.ZERO^program.Zero|C.COPY^program.Copy|C.POINT^program.Elementwise|C.ADD^program.Add|C.DENSE^program.Dense|

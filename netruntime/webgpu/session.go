@@ -251,7 +251,7 @@ func (s *session) compute(out, in [][]float32, batch, length int) error {
 
 // fits reports whether the arguments are valid for a run.
 func (s *session) fits(out, in [][]float32, batch, length int) bool {
-	if batch < 0 || batch > s.opt.Batch || length < 1 || length > s.opt.Length || len(in) != len(s.plan.Inputs) || len(out) != len(s.plan.Outputs) {
+	if batch < 0 || batch > s.opt.Batch || length < 1 || length > s.opt.Length {
 		return false
 	}
 	l := s.layout
@@ -260,17 +260,7 @@ func (s *session) fits(out, in [][]float32, batch, length int) bool {
 			return false
 		}
 	}
-	for i, v := range s.plan.Inputs {
-		if len(in[i]) < batch*l.Floats(v) {
-			return false
-		}
-	}
-	for i, v := range s.plan.Outputs {
-		if len(out[i]) < batch*l.Floats(v) {
-			return false
-		}
-	}
-	return true
+	return l.Holds(out, in, batch)
 }
 
 // onDevice computes a run. The GPU has copies of the caller's memory: it never reads or writes that

@@ -252,7 +252,7 @@ func (w *warp) commit(*instruction) {
 	}
 }
 
-// wait ends the copies of each lane, except those of its newest groups.
+// wait is cp.async.wait_group: it completes the copies of each lane, except those of the newest groups, whose number the instruction has.
 func (w *warp) wait(in *instruction) {
 	for mask := w.mask; mask != 0; mask &= mask - 1 {
 		l := bits.TrailingZeros32(mask)

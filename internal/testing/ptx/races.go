@@ -1,7 +1,8 @@
 package ptx
 
-// stamp is the time of an access: its thread, and how many barriers that thread has passed. A barrier holds a whole block or a whole
-// warp. So the number of the block's barriers orders accesses of different warps, and the number of both kinds those of one warp.
+// stamp is the time of an access: its thread, and how many barriers that thread has passed. A barrier is for a whole block or for one
+// warp. Two accesses of different warps are in order if their numbers of block barriers differ. Two accesses of one warp are in order
+// if their numbers of all barriers differ.
 type stamp struct {
 	block            uint32
 	barriers, passed uint32

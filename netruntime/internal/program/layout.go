@@ -37,6 +37,22 @@ func (l *Layout) Place(sequences, length int) bool {
 	return true
 }
 
+// Holds reports whether in and out hold a run's inputs and results, of some sequences.
+func (l *Layout) Holds(out, in [][]float32, sequences int) bool {
+	holds := func(all [][]float32, values []int) bool {
+		if len(all) != len(values) {
+			return false
+		}
+		for i, v := range values {
+			if len(all[i]) < sequences*l.Floats(v) {
+				return false
+			}
+		}
+		return true
+	}
+	return holds(in, l.Program.Inputs) && holds(out, l.Program.Outputs)
+}
+
 // Floats returns the number of values of one sequence of v.
 func (l *Layout) Floats(v int) int { return l.Frames[v] * l.Program.Values[v].Channels }
 

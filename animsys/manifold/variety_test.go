@@ -28,6 +28,13 @@ func TestVariety(t *testing.T) {
 		p := at[m.Skel.Index(name)]
 		copy(rest[l.Pos(j):], []float32{p.X, p.Y, p.Z})
 	}
+	for _, arm := range v.arms { // they hang: a turn about their own length moves no joint
+		at := func(j int) m3.Vec3 { return m3.V(rest[l.Pos(j)], rest[l.Pos(j)+1], rest[l.Pos(j)+2]) }
+		shoulder := at(arm[0])
+		for _, j := range arm {
+			copy(rest[l.Pos(j):], []float32{shoulder.X, shoulder.Y - at(j).Dist(shoulder), shoulder.Z})
+		}
+	}
 	place := func(row []float32, name string) m3.Vec3 {
 		p := row[l.Pos(l.Joint(name)):]
 		return m3.V(p[0], p[1], p[2])

@@ -23,6 +23,9 @@ type Ranks interface {
 	Wait() error
 	// Share returns rank 0's bytes on all ranks.
 	Share(b []byte) ([]byte, error)
+	// Memory returns n values for each rank of this machine, this one included, which all of them read and write,
+	// and nil for the others. All ranks call it with the same n.
+	Memory(n int) ([][]float32, error)
 }
 
 // leads reports whether this process writes files.
@@ -136,25 +139,39 @@ func (s *shards) others(f func(rank int)) {
 	}
 }
 
-// awaitSums begins to receive the other ranks' sums of this rank's chunks. A message's tag is the chunk.
+// awaitSums begins to receive the sums of this rank's chunks from other machines. A message's tag is the chunk.
 func (r *run) awaitSums() {
+	s := r.shards
 	for i := range r.mine {
-		for k := range r.shards.parts {
-			if p := &r.shards.parts[k]; p.rank != r.shards.rank {
+		for k := range s.parts {
+			if p := &s.parts[k]; s.memory[p.rank] == nil {
 				r.Ranks.Receive(p.rank, r.mine[i].index, p.packed(&r.mine[i]))
 			}
 		}
 	}
 }
 
-// sendSum begins to send the sum of a chunk to its rank, if the shard in progress completes it.
+// sendSum begins to send the sum of a chunk to its rank on another machine, if the shard in progress completes it.
 func (r *run) sendSum(index int) {
 	s, c := r.shards, &r.chunks[index]
-	if s.now.ends >= 0 && c.rank != s.rank {
+	if s.now.ends >= 0 && s.memory[c.rank] == nil {
 		p := &s.parts[s.now.ends]
 		p.pack(c)
 		r.Ranks.Send(c.rank, index, p.packed(c))
 	}
+}
+
+// meet waits until all messages have come, and all ranks of this machine are here: what they have written to their memory
+// may be read.
+func (r *run) meet() error {
+	s, tag := r.shards, len(r.chunks)+1
+	s.others(func(k int) {
+		if s.memory[k] != nil {
+			r.Ranks.Receive(k, tag, nil)
+			r.Ranks.Send(k, tag, nil)
+		}
+	})
+	return r.wait()
 }
 
 // exchangeNotes sends this rank's notes to all, and gets theirs.
@@ -167,18 +184,42 @@ func (r *run) exchangeNotes() error {
 	return r.wait()
 }
 
-// gather brings the values of each chunk from its rank to all.
+// exchangeLosses sends the losses of a rank's share of the held-out batches to all, and gets theirs.
+func (r *run) exchangeLosses(losses [][]float64) error {
+	s, tag := r.shards, len(r.chunks)+2
+	s.others(func(k int) {
+		r.Ranks.Receive(k, tag, bytesOf(losses[k]))
+		r.Ranks.Send(k, tag, bytesOf(losses[s.rank]))
+	})
+	return r.wait()
+}
+
+// gather brings the values of each chunk from its rank to all. Nobody of this machine may still read those of the last call.
 func (r *run) gather(values func(c *chunk) []float32) error {
 	s := r.shards
 	for i := range r.chunks {
 		c := &r.chunks[i]
-		if c.rank != s.rank {
+		switch {
+		case c.rank == s.rank:
+			copy(s.placed(c), values(c))
+			s.others(func(k int) {
+				if s.memory[k] == nil {
+					r.Ranks.Send(k, i, bytesOf(values(c)))
+				}
+			})
+		case s.memory[c.rank] == nil:
 			r.Ranks.Receive(c.rank, i, bytesOf(values(c)))
-			continue
 		}
-		s.others(func(k int) { r.Ranks.Send(k, i, bytesOf(values(c))) })
 	}
-	return r.wait()
+	if err := r.meet(); err != nil {
+		return err
+	}
+	for i := range r.chunks {
+		if c := &r.chunks[i]; c.rank != s.rank && s.memory[c.rank] != nil {
+			copy(values(c), s.placed(c))
+		}
+	}
+	return nil
 }
 
 // gatherWeights brings the updated weights to all ranks. The optimiser's slots stay with the chunk's rank.
@@ -196,6 +237,9 @@ func (r *run) gatherSlots() error {
 		return nil
 	}
 	for _, slot := range r.state.slots {
+		if err := r.meet(); err != nil {
+			return err
+		}
 		if err := r.gather(func(c *chunk) []float32 { return slot[c.param][c.at:c.end] }); err != nil {
 			return err
 		}

@@ -48,6 +48,16 @@ func together(t testing.TB, toys []*toy, world []*ranks.Rank, ctx func(rank int)
 
 func always(int) context.Context { return context.Background() }
 
+// worlds returns up to n ranks, on one and several machines.
+func worlds(n int) (out [][]*ranks.Rank) {
+	for k := 1; k <= n; k++ {
+		for machine := 1; machine <= k; machine++ {
+			out = append(out, ranks.Machines(k, machine))
+		}
+	}
+	return out
+}
+
 // Any number of ranks ends with the same bytes, which those of one process with as many shards are. All ranks have the
 // same weights, and only the first one saves.
 func TestRanksAgree(t *testing.T) {
@@ -66,14 +76,15 @@ func TestRanksAgree(t *testing.T) {
 				}
 				whole = want
 			}
-			for n := 1; n <= shards && n <= 5; n++ {
+			for _, world := range worlds(min(shards, 5)) {
+				n := len(world)
 				var toys []*toy
 				for range n {
 					y := sharded(t, shards)
 					y.job.ClipNorm, y.job.GradientsBF16 = c.clip, c.bf16
 					toys = append(toys, y)
 				}
-				reports, errs := together(t, toys, ranks.New(n), always)
+				reports, errs := together(t, toys, world, always)
 				if err := errors.Join(errs...); err != nil {
 					t.Fatal(err)
 				}
@@ -97,10 +108,11 @@ func TestRanksAgree(t *testing.T) {
 
 // Chunks of one parameter belong to several ranks, which change the same bits as one process does.
 func TestRanksShareParameters(t *testing.T) {
-	weights := func(n int, clip float64, bf16 bool) [][]float32 {
+	weights := func(world []*ranks.Rank, clip float64, bf16 bool) [][]float32 {
 		var all sync.WaitGroup
+		n := len(world)
 		got := make([][][]float32, n)
-		for i, rank := range ranks.New(n) {
+		for i, rank := range world {
 			all.Go(func() {
 				j := wide()
 				j.Optimizer, j.L1, j.ClipNorm, j.Shards, j.GradientsBF16, j.Ranks = Adam(0.01), 1e-4, clip, 4, bf16, rank
@@ -137,13 +149,13 @@ func TestRanksShareParameters(t *testing.T) {
 		clip float64
 		bf16 bool
 	}{"all": {}, "clip": {clip: 0.05}, "bf16": {bf16: true}} {
-		want := weights(1, how.clip, how.bf16)
+		want := weights(ranks.New(1), how.clip, how.bf16)
 		if slices.Equal(want[0], wide().Params[0].Val) || !slices.Equal(want[6], []float32{0, 1, 0, 0}) {
 			t.Error("the weights stay, or the idle ones do not")
 		}
-		for n := 2; n <= 4; n++ {
-			if !slices.EqualFunc(weights(n, how.clip, how.bf16), want, slices.Equal) {
-				t.Errorf("%s: %d ranks make other weights than one", name, n)
+		for _, world := range worlds(4) {
+			if !slices.EqualFunc(weights(world, how.clip, how.bf16), want, slices.Equal) {
+				t.Errorf("%s: %d ranks make other weights than one", name, len(world))
 			}
 		}
 	}
@@ -189,6 +201,25 @@ func TestGradientsAreSentEarly(t *testing.T) {
 	if early != toySteps {
 		t.Errorf("%d of %d times", early, toySteps)
 	}
+}
+
+// Ranks of one machine send neither gradients nor weights.
+func TestOneMachineSendsNoValues(t *testing.T) {
+	var all sync.WaitGroup
+	for _, rank := range ranks.Machines(2, 2) {
+		y := sharded(t, 8)
+		y.job.Ranks = watched{rank, func(tag int) {
+			if tag < len(y.job.Params) { // each is one chunk
+				t.Errorf("a message with tag %d", tag)
+			}
+		}}
+		all.Go(func() {
+			if _, err := y.try(context.Background(), 1); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
 }
 
 // Rounding is to the nearest bfloat16, or to the even one of two.
@@ -303,7 +334,7 @@ func TestRanksResume(t *testing.T) {
 				cancel()
 			}
 		}
-		reports, errs := together(t, toys, ranks.New(n), func(rank int) context.Context {
+		reports, errs := together(t, toys, ranks.Machines(n, 1+stop%3), func(rank int) context.Context {
 			if rank == last {
 				return ctx
 			}
@@ -325,7 +356,7 @@ func TestRanksResume(t *testing.T) {
 			again = append(again, y)
 		}
 		again[0].job.Checkpoint = toys[0].job.Checkpoint
-		reports, errs = together(t, again, ranks.New(m), always)
+		reports, errs = together(t, again, ranks.Machines(m, 1+stop%2), always)
 		if err := errors.Join(errs...); err != nil {
 			t.Fatal(err)
 		}
@@ -346,7 +377,7 @@ func TestRankDies(t *testing.T) {
 			y.job.Every = 1 // a checkpoint after each step
 			toys = append(toys, y)
 		}
-		world := ranks.New(3)
+		world := ranks.Machines(3, 1+die%3)
 		world[2].Die = die
 		_, errs := together(t, toys, world, always)
 		for i, err := range errs {

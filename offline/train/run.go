@@ -44,13 +44,16 @@ type run struct {
 	shards *shards // nil without Job.Shards
 }
 
-func newRun(j *Job, pool *grad.Pool) *run {
+func newRun(j *Job, pool *grad.Pool) (*run, error) {
 	r := &run{Job: j, pool: pool, tape: grad.NewTape(pool), steps: j.Samples / j.Batch, state: newState(j.Params, j.Optimizer),
 		warn: cmp.Or(j.Warnings, NewWarnings(j.Log))}
-	if r.cut(); j.Shards > 0 {
-		r.shards = newShards(r)
+	r.cut()
+	if j.Shards == 0 {
+		return r, nil
 	}
-	return r
+	var err error
+	r.shards, err = newShards(r)
+	return r, err
 }
 
 // Run trains until the epochs or the limit are over or ctx is done. In every case it leaves a
@@ -61,7 +64,10 @@ func (j *Job) Run(ctx context.Context, pool *grad.Pool) (*Report, error) {
 	if err := j.Validate(); err != nil {
 		return nil, err
 	}
-	r := newRun(j, pool)
+	r, err := newRun(j, pool)
+	if err != nil {
+		return nil, err
+	}
 	r.first = like(j.Params)
 	for i, p := range j.Params {
 		copy(r.first[i], p.Val)
@@ -216,23 +222,47 @@ func (r *run) progress() Progress {
 	return p
 }
 
-// heldOut returns the mean loss over the held-out set.
+// heldOut returns the mean loss over the held-out set. Ranks compute a share of it each, unless the job sums terms of all.
 func (r *run) heldOut() (float64, error) {
 	const batch = 256
+	count, rank := 1, 0
+	if r.Ranks != nil && r.Losses == nil {
+		count, rank = r.shards.count, r.shards.rank
+	}
+	losses := make([][]float64, count) // of each rank's batches, which take turns
+	n := (r.HeldOut + batch - 1) / batch
+	for i := range n {
+		l := 0.0
+		if i%count == rank {
+			r.tape.Reset()
+			l = float64(r.Loss(r.tape, r.heldOutRows(i*batch, batch), true, 0).Val[0])
+		}
+		losses[i%count] = append(losses[i%count], l)
+	}
+	if count > 1 {
+		if err := r.exchangeLosses(losses); err != nil {
+			return 0, err
+		}
+	}
 	var sum float64
-	for at := 0; at < r.HeldOut; at += batch {
-		r.rows = r.rows[:0]
-		for i := at; i < min(at+batch, r.HeldOut); i++ {
-			r.rows = append(r.rows, int32(i))
-		}
-		r.tape.Reset()
-		l := float64(r.Loss(r.tape, r.rows, true, 0).Val[0])
+	for i := range n {
+		rows := r.heldOutRows(i*batch, batch)
+		l := losses[i%count][i/count]
 		if math.IsNaN(l) || math.IsInf(l, 0) {
-			return 0, r.fail("held-out loss", slices.Clone(r.rows), true)
+			return 0, r.fail("held-out loss", slices.Clone(rows), true)
 		}
-		sum += l * float64(len(r.rows))
+		sum += l * float64(len(rows))
 	}
 	return sum / float64(r.HeldOut), nil
+}
+
+// heldOutRows returns at most n held-out samples.
+func (r *run) heldOutRows(at, n int) []int32 {
+	r.rows = r.rows[:0]
+	for i := at; i < min(at+n, r.HeldOut); i++ {
+		r.rows = append(r.rows, int32(i))
+	}
+	return r.rows
 }
 
 // losses returns the terms of the held-out loss that was computed last. Terms that are not finite are

@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"math"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -28,6 +29,8 @@ type shards struct {
 	length      int             // of a sum: for each chunk its values, and how many shards have a gradient of them
 	firsts      []int           // (parameters) their first chunks
 	parts       []part          // of all ranks, in the tree's order
+	memory      [][]float32     // (ranks) that all ranks of this machine see; nil: on other machines
+	values      int             // of a rank's chunks, at most
 	leaves      []leaf          // (shards) what to do with the gradient of each; only this rank's are set
 	now         *leaf           // of the shard in progress
 	left        []atomic.Int32  // (chunks) values that are still missing
@@ -60,13 +63,13 @@ func (n node) within(lo, hi int, to []node) []node {
 	return b.within(lo, hi, a.within(lo, hi, to))
 }
 
-// part is a subtree that one rank sums. This rank's own sum holds all chunks, that of another rank only those of this
-// one, from offset base on.
+// part is a subtree that one rank sums. The sum of a rank of this machine holds all chunks, that of another one only this
+// rank's, from offset base on.
 type part struct {
 	node
 	rank, base int
 	sum        []float32
-	wire       []uint16 // what is sent of it in bfloat16; nil: the sum itself
+	wire       []uint16 // what other machines get or send of it in bfloat16; nil: the sum itself
 }
 
 // leaf is where a shard's gradient goes, chunk by chunk.
@@ -92,7 +95,7 @@ const (
 	noteLosses
 )
 
-func newShards(r *run) *shards {
+func newShards(r *run) (*shards, error) {
 	s := &shards{count: 1, bf16: r.GradientsBF16, zeros: make([]float32, chunkSize), leaves: make([]leaf, r.Shards), initial: make([][]float32, len(r.Params))}
 	if r.Ranks != nil {
 		s.rank, s.count = r.Ranks.Rank(), r.Ranks.Count()
@@ -109,21 +112,52 @@ func newShards(r *run) *shards {
 		}
 		s.notes = append(s.notes, make([]float64, noteLosses+own.hi-own.lo+squares))
 		for _, n := range (node{0, r.Shards}).within(own.lo, own.hi, nil) {
-			p := part{node: n, rank: k}
-			if k == s.rank {
-				p.sum = make([]float32, s.length)
-				s.plan(n, p.sum, 0)
-				s.leaves[n.hi-1].ends = len(s.parts)
-			} else {
-				p.base, p.sum = base, make([]float32, length)
-			}
-			if s.bf16 && s.count > 1 {
-				p.wire = make([]uint16, len(p.sum))
-			}
-			s.parts = append(s.parts, p)
+			s.parts = append(s.parts, part{node: n, rank: k})
 		}
 	}
-	return s
+	if err := s.allot(r.Ranks); err != nil {
+		return nil, err
+	}
+	for i := range s.parts {
+		p := &s.parts[i]
+		switch {
+		case p.rank == s.rank:
+			s.plan(p.node, p.sum, 0)
+			s.leaves[p.hi-1].ends = i
+		case p.sum == nil:
+			p.base, p.sum = base, make([]float32, length)
+		default:
+			continue
+		}
+		if s.bf16 && s.count > 1 {
+			p.wire = make([]uint16, len(p.sum))
+		}
+	}
+	return s, nil
+}
+
+// allot gives each rank of this machine memory that all of them see: for its chunks' values, then for its parts.
+func (s *shards) allot(ranks Ranks) (err error) {
+	at, most := slices.Repeat([]int{s.values}, s.count), 0
+	for _, p := range s.parts {
+		at[p.rank] += s.length
+		most = max(most, at[p.rank])
+	}
+	s.memory = [][]float32{nil}
+	if ranks == nil {
+		s.memory[0] = make([]float32, most)
+	} else if s.memory, err = ranks.Memory(most); err != nil {
+		return err
+	}
+	at = slices.Repeat([]int{s.values}, s.count)
+	for i := range s.parts {
+		p := &s.parts[i]
+		if m := s.memory[p.rank]; m != nil {
+			p.sum = m[at[p.rank]:][:s.length]
+			at[p.rank] += s.length
+		}
+	}
+	return nil
 }
 
 // deal gives each rank a slice of the chunks, and returns where this rank's begins in a sum, and its length.
@@ -137,9 +171,14 @@ func (s *shards) deal(r *run) (base, length int) {
 		s.length += c.end - c.at + 1
 	}
 	r.mine = nil
+	placed := make([]int, s.count)
 	for i := range r.chunks {
 		c := &r.chunks[i]
-		if c.rank = c.offset * s.count / s.length; c.rank != s.rank {
+		c.rank = c.offset * s.count / s.length
+		c.placed = placed[c.rank]
+		placed[c.rank] += c.end - c.at
+		s.values = max(s.values, placed[c.rank])
+		if c.rank != s.rank {
 			continue
 		}
 		if r.mine == nil {
@@ -200,7 +239,7 @@ func (r *run) shardedStep(ctx context.Context) (float64, error) {
 			note[i] = 1
 		}
 	}
-	if err := r.wait(); err != nil {
+	if err := r.meet(); err != nil {
 		return 0, err
 	}
 	r.pool.Run(len(r.mine), r.measure)
@@ -331,7 +370,7 @@ func (r *run) collect(c *chunk) {
 func (s *shards) combine(n node, c *chunk, next *int) []float32 {
 	if p := &s.parts[*next]; p.node == n {
 		*next++
-		if p.rank != s.rank {
+		if s.memory[p.rank] == nil {
 			p.unpack(c)
 		}
 		return p.of(c)
@@ -342,6 +381,9 @@ func (s *shards) combine(n node, c *chunk, next *int) []float32 {
 	s.round(c, x, n.hi-n.lo == len(s.leaves))
 	return x
 }
+
+// placed returns where the ranks of a machine find the values of a chunk.
+func (s *shards) placed(c *chunk) []float32 { return s.memory[c.rank][c.placed:][:c.end-c.at] }
 
 // of returns a chunk's sum.
 func (p *part) of(c *chunk) []float32 { return p.sum[c.offset-p.base:][:c.end-c.at+1] }

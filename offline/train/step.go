@@ -13,7 +13,10 @@ func (j *Job) Stepper(pool *grad.Pool) (step func() error, err error) {
 	if err := j.Validate(); err != nil {
 		return nil, err
 	}
-	r := newRun(j, pool)
+	r, err := newRun(j, pool)
+	if err != nil {
+		return nil, err
+	}
 	r.attach()
 	s := r.state
 	r.back.take(s)

@@ -90,6 +90,7 @@ type chunk struct {
 	// With shards:
 	rank   int // that updates it
 	offset int // in a sum
+	placed int // its values, in its rank's memory
 }
 
 const chunkSize = 1 << 15

@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"sync"
 )
 
@@ -24,6 +26,8 @@ type group struct {
 	mail    map[address][][]byte
 	shared  [][]byte
 	shares  []int // by rank
+	machine int   // ranks of one
+	memory  [][]float32
 	dead    bool
 }
 
@@ -37,9 +41,12 @@ type message struct {
 // ErrDead is the error of all ranks after one has died.
 var ErrDead = errors.New("a rank has died")
 
-// New returns n ranks.
-func New(n int) []*Rank {
-	g := &group{count: n, mail: map[address][][]byte{}, shares: make([]int, n)}
+// New returns n ranks, each on a machine of its own.
+func New(n int) []*Rank { return Machines(n, 1) }
+
+// Machines returns n ranks, of which every machine but the last has the given number.
+func Machines(n, machine int) []*Rank {
+	g := &group{count: n, mail: map[address][][]byte{}, shares: make([]int, n), machine: machine, memory: make([][]float32, n)}
 	g.changed = sync.NewCond(&g.mu)
 	var out []*Rank
 	for i := range n {
@@ -136,4 +143,25 @@ func (r *Rank) Share(b []byte) ([]byte, error) {
 		return nil, ErrDead
 	}
 	return bytes.Clone(r.shared[n]), nil
+}
+
+// Memory returns memory of NaN for the ranks of this machine.
+func (r *Rank) Memory(n int) ([][]float32, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.age(); err != nil {
+		return nil, err
+	}
+	out := make([][]float32, r.count)
+	first := r.rank / r.machine * r.machine
+	for k := first; k < min(first+r.machine, r.count); k++ {
+		if r.memory[k] == nil {
+			r.memory[k] = slices.Repeat([]float32{float32(math.NaN())}, n)
+		}
+		if len(r.memory[k]) != n {
+			return nil, fmt.Errorf("rank %d wants %d values of memory, another one %d", r.rank, n, len(r.memory[k]))
+		}
+		out[k] = r.memory[k]
+	}
+	return out, nil
 }

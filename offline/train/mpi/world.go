@@ -29,6 +29,31 @@ package mpi
 //
 // static int share(void *b, int n) { return MPI_Bcast(b, n, MPI_BYTE, 0, MPI_COMM_WORLD); }
 //
+// // allot gives each process of this machine n bytes, which all of them see: at[k] is that of rank k, or NULL on another
+// // machine or where there is no room.
+// static int allot(MPI_Aint n, int count, void **at) {
+// 	MPI_Comm machine;
+// 	MPI_Group all, here;
+// 	MPI_Win window;
+// 	void *own;
+// 	int room, rooms;
+// 	int err = MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+// 	if (err) return err;
+// 	room = !MPI_Win_allocate_shared(n, 1, MPI_INFO_NULL, machine, &own, &window);
+// 	err = MPI_Allreduce(&room, &rooms, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+// 	if (err || !rooms) return err;
+// 	err = MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
+// 	if (!err) err = MPI_Comm_group(MPI_COMM_WORLD, &all);
+// 	if (!err) err = MPI_Comm_group(machine, &here);
+// 	for (int k = 0; k < count && !err; k++) {
+// 		MPI_Aint size;
+// 		int unit, local;
+// 		err = MPI_Group_translate_ranks(all, 1, &k, here, &local);
+// 		if (!err && local != MPI_UNDEFINED) err = MPI_Win_shared_query(window, local, &size, &unit, &at[k]);
+// 	}
+// 	return err;
+// }
+//
 // static void giveUp(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
 import "C"
 
@@ -269,4 +294,22 @@ func (w *World) Share(b []byte) ([]byte, error) {
 		return nil, err
 	}
 	return b, nil
+}
+
+// Memory returns n values for each process of this machine, this one included, which all of them read and write, and nil for
+// the others; and only this one's where the machine has no room for shared memory. It stays until the process ends.
+func (w *World) Memory(n int) ([][]float32, error) {
+	at, out := make([]unsafe.Pointer, w.count), make([][]float32, w.count)
+	err := w.do(func() error {
+		return failed("MPI_Win_allocate_shared", C.allot(C.MPI_Aint(n*int(unsafe.Sizeof(float32(0)))), C.int(w.count), &at[0]))
+	})
+	for k, p := range at {
+		if p != nil {
+			out[k] = unsafe.Slice((*float32)(p), n)
+		}
+	}
+	if out[w.rank] == nil {
+		out[w.rank] = make([]float32, n)
+	}
+	return out, err
 }

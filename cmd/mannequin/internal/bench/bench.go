@@ -68,17 +68,20 @@ Allocations and memory are counted in the same run.
 
 With --backend cuda only the model's network is timed, on the GPU: batches of 1 to 131072
 agents in three precisions, kernels and copies apart, beside the GPU's own peaks and the
-processor. With --backend webgpu it is timed on any GPU, in float32, beside the processor.`,
+processor. With --backend webgpu it is timed on any GPU, in float32, beside the processor.
+--backend all times it on the processor, then on each of these that the program was built with
+and finds, and says why one is left out.`,
 		Example: `  mannequin bench
   mannequin bench --agents 1000 --bf16
   mannequin bench --model dog --agents 1,64,1000 --threads 4 --json
   mannequin bench --backend cuda --json
-  mannequin bench --backend webgpu --agents 1,64`,
+  mannequin bench --backend webgpu --agents 1,64
+  mannequin bench --backend all --json`,
 		Args: cobra.NoArgs,
 	}
 	cli.Reports(c, func(cmd *cobra.Command, _ []string) (cli.Report, error) {
-		if _, err := backend.Open(on, nil); err != nil {
-			return nil, command.Usage(err)
+		if err := checkBackend(on); err != nil {
+			return nil, err
 		}
 		most := world.MaxAgents
 		if on != backend.CPU {
@@ -133,7 +136,17 @@ processor. With --backend webgpu it is timed on any GPU, in float32, beside the 
 
 // backendFlag adds the flag --backend.
 func backendFlag(c *cobra.Command, v *string) {
-	command.Choice(c, v, "backend", backend.CPU, backend.Names, backend.Usage)
+	command.Choice(c, v, "backend", backend.CPU, append(slices.Clone(backend.Names), all), backend.Usage+"; or all")
+}
+
+// checkBackend reports that the program was built without a backend.
+func checkBackend(on string) error {
+	if on != all {
+		if _, err := backend.Open(on, nil); err != nil {
+			return command.Usage(err)
+		}
+	}
+	return nil
 }
 
 // checkAgents checks the sizes of crowds.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"mannequin/internal/command"
@@ -53,6 +54,32 @@ func TestBench(t *testing.T) {
 	}
 	if code, _, _ := mannequin("bench", "--model", "no-such-model"); code != command.ExitFailure {
 		t.Errorf("unknown model: code %d", code)
+	}
+}
+
+// TestBenchAll: the processor is timed, and each GPU is timed or missing for a reason.
+func TestBenchAll(t *testing.T) {
+	model := testcli.Dog(t)
+	code, out, errs := mannequin("bench", "--model", model, "--agents", "5,1", "--backend", "all", "--json")
+	var r struct {
+		CPU          []cpuRow
+		CUDA, WebGPU *struct{ Device string }
+		Missing      map[string]string
+	}
+	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil {
+		t.Fatalf("code %d, %v: %s%s", code, err, out, errs)
+	}
+	if len(r.CPU) != 2 || r.CPU[0].Batch != 1 || !(r.CPU[1].MS > 0) {
+		t.Errorf("cpu: %+v", r.CPU)
+	}
+	if (r.CUDA == nil) != (r.Missing["cuda"] != "") || (r.WebGPU == nil) != (r.Missing["webgpu"] != "") {
+		t.Errorf("neither timed nor missing: %s", out)
+	}
+	if code, out, errs := mannequin("bench", "--model", model, "--agents", "1", "--backend", "all"); code != 0 || !strings.Contains(out, "\ncuda: ") || !strings.Contains(out, "\nwebgpu: ") {
+		t.Errorf("code %d: %s%s", code, out, errs)
+	}
+	if code, _, errs := mannequin("bench", "--backend", "all", "--ticks", "3"); code != command.ExitUsage {
+		t.Errorf("--ticks with --backend all: code %d: %s", code, errs)
 	}
 }
 

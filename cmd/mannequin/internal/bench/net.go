@@ -50,15 +50,14 @@ func newBenchNet() *cobra.Command {
 Each row is a batch with one kernel. The peak is measured in the same run: what all threads
 together reach on multiplications and additions in registers. Convolutions can exceed it:
 they multiply less than their definition. make bench-peer times ONNX Runtime beside the
-forward passes. --backend cuda and --backend webgpu time the forward passes on the GPU, as
-bench does.`,
+forward passes. --backend cuda, webgpu and all time the forward passes as bench does.`,
 		Example: `  mannequin bench net
   mannequin bench net --work mann,lstm --threads 1 --json`,
 		Args: cobra.NoArgs,
 	}
 	cli.Reports(c, func(cmd *cobra.Command, _ []string) (cli.Report, error) {
-		if _, err := backend.Open(on, nil); err != nil {
-			return nil, command.Usage(err)
+		if err := checkBackend(on); err != nil {
+			return nil, err
 		}
 		if on != backend.CPU && cmd.Flags().Changed("rounds") {
 			return nil, command.Usagef("--backend %s takes no --rounds", on)

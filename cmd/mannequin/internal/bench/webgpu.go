@@ -15,9 +15,12 @@ import (
 	"mannequin/netruntime/webgpu"
 )
 
-// benchOn times works on a GPU.
+// benchOn times works on a GPU, or on all backends.
 func benchOn(ctx context.Context, on string, works []gpuWork, threads int) (cli.Report, error) {
-	if on == backend.WebGPU {
+	switch on {
+	case all:
+		return benchAll(ctx, works, threads)
+	case backend.WebGPU:
 		return benchWebGPU(ctx, works, threads)
 	}
 	return benchGPU(ctx, works, threads)

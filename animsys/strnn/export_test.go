@@ -8,5 +8,6 @@ func (s *Stream) Shown(row int) []float32  { return s.joints(row) }
 const (
 	LivelyTrunk  = livelyTrunk
 	LivelyArms   = livelyArms
+	StandBend    = standBend
 	LivelyWindow = livelyWindow
 )

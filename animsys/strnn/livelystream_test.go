@@ -80,6 +80,54 @@ func TestStreamEnlivens(t *testing.T) {
 	}
 }
 
+// People who stand with bent knees are shown with straighter ones, on feet of one height that stay where they are.
+// People who walk keep theirs.
+func TestStreamStandsUpright(t *testing.T) {
+	m := teststrnn.Model(t, teststrnn.Options{Guide: true})
+	s := must.Get(m.NewStream(strnn.StreamOptions{Capacity: 1, Workers: 1}))(t)
+	defer s.Close()
+	must.Get(s.Add(feature.Place{}, nil))(t)
+	l := m.Layout
+	bends := func(speed float32) (out []float32) {
+		for f := range m.Encode + m.Predict {
+			row := s.Window(0)[f*l.Columns():][:l.Columns()]
+			clear(row)
+			for i, side := range []string{"Left", "Right"} {
+				for joint, p := range map[string]m3.Vec3{"UpLeg": {Y: 0.9}, "Leg": {Y: 0.5, Z: 0.08 + 0.02*float32(i)}, "Foot": {Y: 0.1}, "ToeBase": {Y: 0.02 + 0.003*float32(i), Z: 0.1}} {
+					at := l.Pos(l.Joint(side + joint))
+					row[at], row[at+1], row[at+2] = 0.1-0.2*float32(i), p.Y, p.Z
+				}
+			}
+			row[l.Body()+feature.MotionZ] = speed
+		}
+		s.Enliven(0)
+		shown := s.Shown(0)[l.Body():][:l.Body()]
+		was := s.Window(0)
+		for _, side := range []string{"Left", "Right"} {
+			at := func(joint string) m3.Vec3 {
+				k := l.Pos(l.Joint(side + joint))
+				return m3.V(shown[k], shown[k+1], shown[k+2])
+			}
+			toe, k := at("ToeBase"), l.Pos(l.Joint(side+"ToeBase"))
+			if toe.X != was[k] || toe.Z != was[k+2] || speed == 0 && m3.Abs(toe.Y-0.031) > 1e-5 {
+				t.Errorf("a toe at %v", toe)
+			}
+			thigh, shin := at("Leg").Sub(at("UpLeg")), at("Foot").Sub(at("Leg"))
+			if was := m3.V(0, 0.4, 0.08).Len(); side == "Left" && m3.Abs(thigh.Len()-was) > 1e-4 {
+				t.Errorf("a thigh of %g m, was %g", thigh.Len(), was)
+			}
+			out = append(out, m3.Acos(thigh.Dot(shin)/(thigh.Len()*shin.Len()))*180/math.Pi)
+		}
+		return out
+	}
+	walks, stands := bends(1), bends(0)
+	for i := range walks {
+		if r := stands[i] / walks[i]; m3.Abs(r-strnn.StandBend) > 0.08 || walks[i] < 20 {
+			t.Errorf("leg %d: a knee of %g° bends by %g° in a stand", i, walks[i], stands[i])
+		}
+	}
+}
+
 // A restored row shows what the saved one does, also where the window is copied later.
 func TestRestoreEnlivens(t *testing.T) {
 	m := teststrnn.Model(t, teststrnn.Options{Guide: true})

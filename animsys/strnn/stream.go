@@ -31,16 +31,18 @@ type Stream struct {
 	seed    uint64
 	guide   *Guide
 
-	added  uint64
-	body   []wandering        // (people)
-	frames []float32          // (people, Encode+Predict, columns) the frames before the current window, and the window
-	starts []float32          // (streamStarts, Encode+Predict, columns) frames with which agents begin
-	begun  [streamStarts]gait // gaits at their end
-	lively []livelyColumn
-	places []float32 // (people, 1+Predict, columns of joints) what is shown of the last frame before the window, and of the window
-	sched  windows.Scheduler
-	walls  generator.Surroundings
-	lost   int
+	added   uint64
+	body    []wandering        // (people)
+	frames  []float32          // (people, Encode+Predict, columns) the frames before the current window, and the window
+	starts  []float32          // (streamStarts, Encode+Predict, columns) frames with which agents begin
+	begun   [streamStarts]gait // gaits at their end
+	lively  []livelyColumn
+	legs    []leg
+	carried []int     // columns of heights of what they carry
+	places  []float32 // (people, 1+Predict, columns of joints) what is shown of the last frame before the window, and of the window
+	sched   windows.Scheduler
+	walls   generator.Surroundings
+	lost    int
 
 	making
 }
@@ -134,6 +136,7 @@ func (m *Model) newStream(o StreamOptions, batch int) (*Stream, error) {
 			sees: make([]float32, batch*GuideInputs(l)), fit: make([]bool, batch), codes: make([]float32, batch*m.Manner),
 		},
 	}
+	s.legs, s.carried = m.uprightColumns()
 	s.rand, s.settle, s.play = rand.New(&s.pcg), s.settleOne, s.playOne
 	s.sched.Do(windows.Work{Begin: s.ask, Request: s.request, Compute: s.compute, Commit: s.commit, Visit: s.visit, Check: s.check})
 	for range search.pool.Workers() {

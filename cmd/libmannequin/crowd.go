@@ -79,7 +79,7 @@ func mqCrowd_GetBones(crowd C.mqCrowdId, l *C.mqBoneLayout, alpha C.float, bones
 			*agents = C.int32_t(n)
 		}
 		return err
-	}, def("the layout", l, func(l *C.mqBoneLayout) C.uint32_t { return l.cookie }), err)
+	}, def("the layout", l, func(l *C.mqBoneLayout) C.uint32_t { return l.cookie }), err, optional("agents", agents))
 }
 
 //export mqCrowd_GetRoots

@@ -1,23 +1,52 @@
 #include "glue.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-// Texts with the stack of a panic are long.
-static _Thread_local char lastError[4096];
+// A thread has its text behind a pointer: a library that is loaded while a program runs has little room for variables of threads.
+#ifdef _WIN32
+#include <windows.h>
+static DWORD key;
+static void CALLBACK end(void* text) { free(text); }
+__attribute__((constructor)) static void begin(void) { key = FlsAlloc(end); }
+static void* get(void) { return FlsGetValue(key); }
+static int set(void* text) { return FlsSetValue(key, text); }
+#define EXPORT __declspec(dllexport)
+#else
+#include <pthread.h>
+static pthread_key_t key;
+__attribute__((constructor)) static void begin(void) { pthread_key_create(&key, free); }
+static void* get(void) { return pthread_getspecific(key); }
+static int set(void* text) { return pthread_setspecific(key, text) == 0; }
+#define EXPORT __attribute__((visibility("default")))
+#endif
+
+enum { room = 4096 }; // texts with the stack of a panic are long
 
 void mqSetLastError(const char* text, size_t length) {
-	if (length >= sizeof lastError)
-		length = sizeof lastError - 1;
-	memcpy(lastError, text, length);
-	lastError[length] = 0;
+	char* last = get();
+	if (!last) {
+		last = malloc(room);
+		if (!last || !set(last)) {
+			free(last);
+			return;
+		}
+	}
+	if (length >= room)
+		length = room - 1;
+	memcpy(last, text, length);
+	last[length] = 0;
 }
 
-// Not of Go, so that it stays what it was.
-int32_t mqGetLastError(char* text, int32_t capacity) {
-	size_t length = strlen(lastError);
+// In C, so that it changes nothing.
+EXPORT int32_t mqGetLastError(char* text, int32_t capacity) {
+	const char* last = get();
+	if (!last)
+		last = "";
+	size_t length = strlen(last);
 	if (text && capacity > 0) {
 		size_t n = length < (size_t)capacity ? length : (size_t)capacity - 1;
-		memcpy(text, lastError, n);
+		memcpy(text, last, n);
 		text[n] = 0;
 	}
 	return (int32_t)length;

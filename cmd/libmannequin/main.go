@@ -15,7 +15,6 @@ package main
 import "C"
 
 import (
-	"errors"
 	"runtime/debug"
 	"strings"
 	"unsafe"
@@ -30,9 +29,8 @@ func main() {}
 // that leads nowhere is a panic, too.
 func guard(r *C.mqResult, faults bool) {
 	if p := recover(); p != nil {
-		var address interface{ Addr() uintptr }
-		if err, ok := p.(error); ok && errors.As(err, &address) {
-			*r = failed(api.Errorf(api.Argument, "the memory at %#x cannot be used: a pointer, a size or a stride is wrong", address.Addr()))
+		if at, ok := api.BadAddress(p); ok {
+			*r = failed(api.Errorf(api.Argument, "the memory at %#x cannot be used: a pointer, a size or a stride is wrong", at))
 		} else {
 			*r = failed(api.Errorf(api.Internal, "mannequin: please report this: %v\n%s", p, debug.Stack()))
 		}
@@ -54,10 +52,13 @@ func failed(err error) C.mqResult {
 	return C.mqResult(code)
 }
 
-// null returns an error if a pointer is null or not aligned. It takes an unsafe.Pointer so that it can name any.
+// firstPage is memory that no process has.
+const firstPage = 4096
+
+// null returns an error if a pointer is null or not aligned.
 func null(what string, p unsafe.Pointer, align uintptr) error {
 	switch {
-	case p == nil:
+	case uintptr(p) < firstPage:
 		return api.Errorf(api.Null, "%s is null", what)
 	case uintptr(p)%align != 0:
 		return api.Errorf(api.Argument, "%s is not aligned to %d bytes", what, align)
@@ -67,6 +68,14 @@ func null(what string, p unsafe.Pointer, align uintptr) error {
 
 // to returns an error if a pointer cannot be written through or read.
 func to[T any](what string, p *T) error { return null(what, unsafe.Pointer(p), unsafe.Alignof(*p)) }
+
+// optional is to for a pointer that may be null.
+func optional[T any](what string, p *T) error {
+	if p == nil {
+		return nil
+	}
+	return to(what, p)
+}
 
 // cookie is what a definition of a type begins with: 'm', 'q' and its size.
 func cookie[T any]() C.uint32_t {
@@ -116,7 +125,7 @@ func memory(what string, p unsafe.Pointer, size C.size_t) ([]byte, error) {
 	switch {
 	case size == 0:
 		return nil, nil
-	case p == nil:
+	case uintptr(p) < firstPage:
 		return nil, api.Errorf(api.Null, "%s is null", what)
 	case size > mostBytes:
 		return nil, api.Errorf(api.Argument, "%s has %d bytes: at most %d are allowed", what, uint64(size), uint64(mostBytes))
@@ -131,6 +140,9 @@ const longest = 1024
 func str(what string, p *C.char) (string, error) {
 	if p == nil {
 		return "", nil
+	}
+	if err := to(what, p); err != nil {
+		return "", err
 	}
 	for n := range longest {
 		if *(*byte)(unsafe.Add(unsafe.Pointer(p), n)) == 0 {

@@ -214,8 +214,8 @@ typedef struct mqGroundHit {
 	mqVec3 normal;   // points up; need not be of length 1
 } mqGroundHit;
 
-// Writes the ground at a place. It is called many times in a tick, also by worker threads at once, unless
-// mqCrowdDef.workers is 1: then it is called by the thread that ticks. It must return the same for the same
+// Writes the ground at a place. It is called many times in a tick, and when agents are made and moved, also by
+// worker threads at once, unless mqCrowdDef.workers is 1: then by the thread that calls the library. It must return the same for the same
 // place within a tick, and must not call the library for this world. A hit that is not finite is no ground.
 typedef void mqGroundFcn(const mqGroundQuery* query, mqGroundHit* hit, void* context);
 

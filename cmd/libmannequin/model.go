@@ -72,7 +72,7 @@ func mqModel_GetJoint(model C.mqModelId, index C.int32_t, in *C.mqSpace, joint *
 			name(&joint.name, j.Name)
 			return nil
 		})
-	}, to("joint", joint))
+	}, optional("space", in), to("joint", joint))
 }
 
 //export mqModel_FindJoint

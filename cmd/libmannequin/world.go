@@ -47,14 +47,16 @@ func mqWorld_Tick(world C.mqWorldId) (r C.mqResult) {
 //export mqWorld_Step
 func mqWorld_Step(world C.mqWorldId, seconds C.double, ticks *C.int32_t, alpha *C.float) (r C.mqResult) {
 	defer guard(&r, faults())
-	n, a, err := api.Step(id(world), float64(seconds))
-	if ticks != nil {
-		*ticks = C.int32_t(n)
-	}
-	if alpha != nil && err == nil {
-		*alpha = C.float(a)
-	}
-	return failed(err)
+	return checked(func() error {
+		n, a, err := api.Step(id(world), float64(seconds))
+		if ticks != nil {
+			*ticks = C.int32_t(n)
+		}
+		if alpha != nil && err == nil {
+			*alpha = C.float(a)
+		}
+		return err
+	}, optional("ticks", ticks), optional("alpha", alpha))
 }
 
 //export mqWorld_SetGroundLevel

@@ -1,10 +1,10 @@
-// Moves 100 dogs for ten seconds: each walks to a place of its own and back.
+// Moves 100 dogs: all walk to one place, at speeds of their own. dogs dog-free.safetensors 1440
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "mannequin.h"
 
-enum { dogs = 100, seconds = 10 };
+enum { dogs = 100 };
 
 static void check(mqResult result) {
 	if (result == mq_ok)
@@ -44,7 +44,8 @@ int main(int argc, char** argv) {
 	size_t room = dogs * info.joints * 7 * sizeof(float); // a position and a rotation each
 	float* bones = malloc(room);
 	mqBoneLayout layout = mqDefaultBoneLayout();
-	for (int frame = 0; frame < seconds * 144; frame++) { // of a screen with 144 Hz
+	int frames = argc > 2 ? atoi(argv[2]) : 1440;
+	for (int frame = 0; frame < frames; frame++) { // of a screen with 144 Hz
 		float alpha;
 		check(mqCrowd_SetGoals(crowd, goals, dogs, 0));
 		check(mqWorld_Step(world, 1.0 / 144, NULL, &alpha));

@@ -24,14 +24,12 @@ func inAgent(id ID, f func(a *Agent) error) error {
 	if err != nil {
 		return err
 	}
-	if err := a.crowd.world.enter(); err != nil {
-		return err
-	}
-	defer a.crowd.world.leave()
-	if a.gone {
-		return Errorf(BadID, "the agent has been destroyed")
-	}
-	return f(a)
+	return a.crowd.world.call(func() error {
+		if a.gone {
+			return Errorf(BadID, "the agent has been destroyed")
+		}
+		return f(a)
+	})
 }
 
 // CreateAgent adds an agent to a crowd.
@@ -97,18 +95,18 @@ func (c *Crowd) despawn(a *Agent) error {
 	for _, x := range [...][]m3.Xform{c.before, c.last, c.now} {
 		x[row] = x[last]
 	}
-	return a.forget()
+	a.forget()
+	return nil
 }
 
 // forget ends the id of an agent whose entity is gone.
-func (a *Agent) forget() error {
+func (a *Agent) forget() {
 	a.gone = true
 	w := a.crowd.world
 	if w.byEntity[a.entity.ID()] == a {
 		w.byEntity[a.entity.ID()] = nil
 	}
-	_, err := agents.remove(a.id)
-	return err
+	agents.remove(a.id) // it is there
 }
 
 // RowOf returns the row of an agent.

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"slices"
+
 	"mannequin/animsys"
 	"mannequin/animsys/mann"
 	"mannequin/animsys/retarget"
@@ -94,38 +96,37 @@ func inCrowd(id ID, f func(c *Crowd) error) error {
 	if err != nil {
 		return err
 	}
-	if err := c.world.enter(); err != nil {
-		return err
-	}
-	defer c.world.leave()
-	if c.closed {
-		return Errorf(BadID, "the crowd has been destroyed")
-	}
-	return f(c)
+	return c.world.call(func() error {
+		if c.closed {
+			return Errorf(BadID, "the crowd has been destroyed")
+		}
+		return f(c)
+	})
 }
 
 // DestroyCrowd ends a crowd with its agents.
-func DestroyCrowd(id ID) error { return inCrowd(id, (*Crowd).close) }
-
-func (c *Crowd) close() error {
-	for n := c.crowd.Agents(); n > 0; n-- {
-		if err := c.despawn(c.at(n - 1)); err != nil {
-			return err
+func DestroyCrowd(id ID) error {
+	return inCrowd(id, func(c *Crowd) error {
+		for n := c.crowd.Agents(); n > 0; n-- {
+			if err := c.despawn(c.at(n - 1)); err != nil {
+				return err
+			}
 		}
-	}
-	if err := c.crowd.Close(); err != nil {
-		return err
+		c.drop()
+		return c.crowd.Close()
+	})
+}
+
+// drop ends the ids of a crowd and its agents.
+func (c *Crowd) drop() {
+	for _, a := range c.world.byEntity {
+		if a != nil && a.crowd == c {
+			a.forget()
+		}
 	}
 	c.closed = true
-	all := c.world.crowds
-	for i := range all {
-		if all[i] == c {
-			c.world.crowds = append(all[:i:i], all[i+1:]...)
-			break
-		}
-	}
-	_, err := crowds.remove(c.id)
-	return err
+	c.world.crowds = slices.DeleteFunc(c.world.crowds, func(o *Crowd) bool { return o == c })
+	crowds.remove(c.id) // it is there
 }
 
 // at returns the agent in a row.

@@ -20,7 +20,7 @@ const (
 // Save writes the state of a world at the beginning of dst, and returns its size. With the code [Size] it needs that much room.
 func Save(id ID, dst []byte) (size int, err error) {
 	err = inWorld(id, func(w *World) error {
-		b := append(dst[:0:len(dst)], saveMagic...)
+		b := append(w.save[:0], saveMagic...)
 		b = append(b, make([]byte, 8)...)
 		b = binary.LittleEndian.AppendUint32(b, uint32(len(w.crowds)))
 		for _, c := range w.crowds {
@@ -36,9 +36,11 @@ func Save(id ID, dst []byte) (size int, err error) {
 		if err != nil {
 			return err
 		}
+		w.save = b
 		if size = len(b); size > len(dst) {
 			return Errorf(Size, "the save has %d bytes, and there is room for %d", size, len(dst))
 		}
+		copy(dst, b)
 		return nil
 	})
 	return size, err
@@ -64,7 +66,8 @@ func (g *Goal) read(b []byte) {
 // Restore gives a world the state of a save, which it does not keep.
 func Restore(id ID, src []byte) error {
 	return inWorld(id, func(w *World) error {
-		goals, rest, err := w.goalsOf(src)
+		w.save = append(w.save[:0], src...) // workers read it, and the host's memory may be bad
+		goals, rest, err := w.goalsOf(w.save)
 		if err != nil {
 			return err
 		}
@@ -132,12 +135,9 @@ func (c *Crowd) renew(goals []byte) error {
 			}
 		}
 	}
-	for i, a := range w.byEntity {
+	for _, a := range w.byEntity {
 		if a != nil && a.crowd == c && !kept[a] {
-			if err := a.forget(); err != nil {
-				return err
-			}
-			w.byEntity[i] = nil
+			a.forget()
 		}
 	}
 	c.events = c.events[:0]

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"math"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ import (
 type World struct {
 	mutex    sync.Mutex // held by a call
 	closed   bool
+	broken   bool // by a panic within a call
 	axes     axes
 	ecs      arche.World
 	schedule *ecs.Schedule
@@ -32,6 +34,7 @@ type World struct {
 	moves    []Move
 	crowds   []*Crowd // in the order in which they were made
 	byEntity []*Agent // by the entity's ID
+	save     []byte
 	goals    generic.Map1[control.Goal]
 	looks    generic.Map1[ecs.LookAt]
 	reaches  generic.Map1[ecs.Reach]
@@ -82,19 +85,40 @@ func (a *axes) height(what string, h float32) (float32, error) {
 	return h, nil
 }
 
-// enter claims the world for a call, which leave ends.
-func (w *World) enter() error {
+// call calls f for the world, alone. After a panic of f the world is broken, unless a pointer of the host's leads nowhere: of
+// that nothing was used.
+func (w *World) call(f func() error) error {
 	if !w.mutex.TryLock() {
 		return Errorf(Busy, "another call is using this world, or this call comes from one of its callbacks")
 	}
-	if w.closed {
-		w.mutex.Unlock()
+	defer w.mutex.Unlock()
+	switch {
+	case w.closed:
 		return Errorf(BadID, "the world has been destroyed")
+	case w.broken:
+		return Errorf(Internal, "an earlier call for this world failed by a mistake in the library: destroy the world")
 	}
-	return nil
+	w.broken = true
+	defer func() {
+		if p := recover(); p != nil {
+			_, w.broken = BadAddress(p)
+			w.broken = !w.broken
+			panic(p)
+		}
+	}()
+	err := f()
+	w.broken = false
+	return err
 }
 
-func (w *World) leave() { w.mutex.Unlock() }
+// BadAddress reports whether a panic is that of a pointer that leads nowhere, and where it leads.
+func BadAddress(p any) (at uintptr, ok bool) {
+	var fault interface{ Addr() uintptr }
+	if err, is := p.(error); is && errors.As(err, &fault) {
+		return fault.Addr(), true
+	}
+	return 0, false
+}
 
 // inWorld calls f for the world of an id.
 func inWorld(id ID, f func(w *World) error) error {
@@ -102,25 +126,31 @@ func inWorld(id ID, f func(w *World) error) error {
 	if err != nil {
 		return err
 	}
-	if err := w.enter(); err != nil {
-		return err
-	}
-	defer w.leave()
-	return f(w)
+	return w.call(func() error { return f(w) })
 }
 
 // DestroyWorld ends a world with its crowds and agents.
 func DestroyWorld(id ID) error {
-	return inWorld(id, func(w *World) error {
-		for len(w.crowds) > 0 {
-			if err := w.crowds[len(w.crowds)-1].close(); err != nil {
-				return err
-			}
-		}
-		w.closed = true
-		_, err := worlds.remove(id)
+	w, err := worlds.get(id)
+	if err != nil {
 		return err
-	})
+	}
+	if !w.mutex.TryLock() {
+		return Errorf(Busy, "another call is using this world, or this call comes from one of its callbacks")
+	}
+	defer w.mutex.Unlock()
+	if _, err := worlds.remove(id); err != nil {
+		return err
+	}
+	w.closed = true
+	for len(w.crowds) > 0 && err == nil {
+		c := w.crowds[len(w.crowds)-1]
+		c.drop()
+		if !w.broken { // else its workers are lost
+			err = c.crowd.Close()
+		}
+	}
+	return err
 }
 
 // Tick moves a world on by a tick.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/binary"
+	"hash/crc32"
 	"math"
 	"os"
 	"strings"
@@ -505,4 +506,47 @@ func TestSizedCharacter(t *testing.T) {
 	if z := at(0)[2]; z < 1 || z > 3 {
 		t.Errorf("after two seconds at 1 m/s it is at %g m", z)
 	}
+}
+
+// Whatever bytes a world is given: an error or a state from which it goes on.
+func FuzzRestore(f *testing.F) {
+	model, err := os.ReadFile("../../../../models/" + dog)
+	if err != nil {
+		f.Fatal(err)
+	}
+	id, err := CreateModel(model)
+	if err != nil {
+		f.Fatal(err)
+	}
+	world, err := CreateWorld(WorldOptions{Space: Own, MaxTicks: 1})
+	if err != nil {
+		f.Fatal(err)
+	}
+	crowd, err := CreateCrowd(world, CrowdOptions{Model: id, Capacity: 2})
+	if err != nil {
+		f.Fatal(err)
+	}
+	save := make([]byte, 1<<20)
+	for range 2 {
+		if _, err := CreateAgent(crowd, m3.Vec3{}, 0); err != nil {
+			f.Fatal(err)
+		}
+		n, err := Save(world, save)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(append([]byte(nil), save[:n]...))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) > saveHead+4 { // most damage is found by the checksum
+			if n := binary.LittleEndian.Uint64(b[len(saveMagic):]); n < uint64(len(b)-saveHead-4) {
+				b = append([]byte(nil), b...)
+				binary.LittleEndian.PutUint32(b[saveHead+int(n):], crc32.ChecksumIEEE(b[:saveHead+int(n)]))
+			}
+		}
+		if err := Restore(world, b); err != nil && CodeOf(err) != File {
+			t.Fatal(err)
+		}
+		must.Do(t, Tick(world))
+	})
 }

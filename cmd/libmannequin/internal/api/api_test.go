@@ -1,14 +1,21 @@
 package api
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/crc32"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"mannequin/animsys"
+	"mannequin/animsys/layer"
+	"mannequin/animsys/skel"
+	"mannequin/animsys/skin"
+	"mannequin/engine/body"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
 )
@@ -549,4 +556,181 @@ func FuzzRestore(f *testing.F) {
 		}
 		must.Do(t, Tick(world))
 	})
+}
+
+// A clip from the host's arrays and one from a file play on the joints that they are to, and their markers are events.
+func TestClips(t *testing.T) {
+	world, crowd, model := open(t, hero, WorldOptions{Space: spaces["unity"]}, 1)
+	m := must.Get(ModelOf(model))(t)
+	sk, a := m.Skel, must.Get(spaces["unity"].axes())(t)
+	const frames = 31
+	raised := skel.NewClip(sk, 30, frames)
+	o := ClipOptions{Name: "raise", Space: spaces["unity"], FPS: 30, Markers: []layer.Marker{{Name: "up", Time: 0.5}, {Time: 0.8}, {Name: "again", Time: 0.8}}}
+	arm := sk.Index("LeftArm")
+	for f := range frames {
+		raised.Pos[f*sk.Len()] = m3.V(0, 1, 0)
+		raised.Rot[f*sk.Len()+arm] = m3.AxisAngle(m3.V(0, 0, 1), 1.2)
+		o.Positions = append(o.Positions, a.point(raised.Pos[f*sk.Len()]))
+		for j := range sk.Len() {
+			o.Rotations = append(o.Rotations, a.rot(raised.Rot[f*sk.Len()+j]))
+		}
+	}
+	clip := must.Get(CreateClip(model, o))(t)
+	if s := must.Get(Seconds(clip, false))(t); s != 1 {
+		t.Errorf("the clip takes %g s", s)
+	}
+	id := must.Get(CreateAgent(crowd, m3.Vec3{}, 0))(t)
+	hand := sk.Index("LeftHand")
+	height := func() float32 {
+		b := make([]byte, sk.Len()*28)
+		must.Get(Bones(crowd, Layout{RotationOffset: 12}, 1, b))(t)
+		return math.Float32frombits(binary.NativeEndian.Uint32(b[28*hand+4:]))
+	}
+	play := func(clip ID, ticks int) (marks []int32) {
+		if err := PlayClip(id, clip, PlayOptions{Mask: maskArms, PlayOptions: layer.PlayOptions{Layer: 1, In: -1, Hold: true}}); err != nil {
+			t.Fatal(err)
+		}
+		for range ticks {
+			must.Do(t, Tick(world))
+			must.Do(t, Events(crowd, func(all []Event) {
+				for _, e := range all {
+					if e.Kind == int32(animsys.ClipMarker) && e.Clip == clip && e.Layer == 1 && e.Agent == id {
+						marks = append(marks, e.Marker)
+					}
+				}
+			}))
+		}
+		return marks
+	}
+	for range 30 {
+		must.Do(t, Tick(world))
+	}
+	low := height()
+	if marks := play(clip, 90); !slices.Equal(marks, []int32{0, 1, 2}) {
+		t.Errorf("markers %v", marks)
+	}
+	high := height()
+	if high < low+0.5 {
+		t.Errorf("the hand is at %g m, and was at %g m", high, low)
+	}
+	if k, s, err := Playing(id, 1); k != clip || s != 1 || err != nil {
+		t.Errorf("%v plays at %g s: %v", k, s, err)
+	}
+	must.Do(t, StopClip(id, 1, 0))
+	for range 60 {
+		must.Do(t, Tick(world))
+	}
+	if h := height(); m3.Abs(h-low) > 0.1 {
+		t.Errorf("after it the hand is at %g m, and was at %g m", h, low)
+	}
+	// The same from a file.
+	var file bytes.Buffer
+	rig := &body.Rig{Names: sk.Names, Parents: sk.Parents, Offsets: sk.Offsets}
+	must.Do(t, skin.Write(&file, sk, must.Get(body.New(rig))(t), [3]float32{1, 1, 1}, raised))
+	read := must.Get(CreateClip(model, ClipOptions{Bytes: file.Bytes()}))(t)
+	play(read, 90)
+	if h := height(); m3.Abs(h-high) > 0.02 {
+		t.Errorf("by the clip of a file the hand is at %g m, by the host's at %g m", h, high)
+	}
+	must.Do(t, DestroyClip(clip))
+	if err := PlayClip(id, clip, PlayOptions{}); CodeOf(err) != BadID {
+		t.Errorf("a clip that was destroyed: %v", err)
+	}
+	must.Do(t, Tick(world))
+	for name, change := range map[string]func(o *ClipOptions){
+		"rotation": func(o *ClipOptions) { o.Rotations = slices.Clone(o.Rotations); o.Rotations[40] = m3.Quat{} },
+		"frames":   func(o *ClipOptions) { o.Positions = o.Positions[1:] },
+		"rate":     func(o *ClipOptions) { o.FPS = 0 },
+		"space":    func(o *ClipOptions) { o.Space.Up = 1 },
+		"marker":   func(o *ClipOptions) { o.Markers = []layer.Marker{{Name: "a\xff"}} },
+		"late":     func(o *ClipOptions) { o.Markers = []layer.Marker{{Time: 9}} },
+	} {
+		bad := o
+		change(&bad)
+		if _, err := CreateClip(model, bad); CodeOf(err) != Argument {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := CreateClip(model, ClipOptions{Bytes: file.Bytes()[:999]}); CodeOf(err) != File {
+		t.Errorf("a file that is cut: %v", err)
+	}
+}
+
+// Obstacles stop agents, and a shift of the origin moves what is seen and nothing else.
+func TestObstaclesAndOrigin(t *testing.T) {
+	world, crowd, _ := open(t, dog, WorldOptions{Space: spaces["unreal"]}, 1)
+	id := must.Get(CreateAgent(crowd, m3.Vec3{}, 0))(t)
+	must.Do(t, SetObstacles(world, []Obstacle{{At: m3.V(300, 0, 0), Width: 2000, Depth: 20}}))
+	must.Do(t, SetGoal(id, &Goal{Move: m3.V(1, 0, 0), Speed: 150}))
+	for range 300 {
+		must.Do(t, Tick(world))
+	}
+	where := func() (at m3.Vec3) {
+		must.Do(t, Roots(crowd, 1, func(_ int, root func(int) Root) { at = root(0).At }))
+		return at
+	}
+	before := where()
+	if before.X > 290 {
+		t.Errorf("at the wall it is at %v", before)
+	}
+	if err := SetObstacles(world, []Obstacle{{Width: -1}}); CodeOf(err) != Argument {
+		t.Errorf("a width of -1: %v", err)
+	}
+	if err := ShiftOrigin(world, m3.V(150, 0, 0)); CodeOf(err) != Argument {
+		t.Errorf("a shift by 1.5 m: %v", err)
+	}
+	must.Do(t, ShiftOrigin(world, m3.V(200, -300, 0)))
+	if after := where(); after.Dist(before.Sub(m3.V(200, -300, 0))) > 0.01 {
+		t.Errorf("it was at %v and is at %v", before, after)
+	}
+	must.Do(t, SetObstacles(world, nil))
+	for range 200 {
+		must.Do(t, Tick(world))
+	}
+	if after := where(); after.X < before.X+100 && m3.Abs(after.Y-before.Y) < 100 {
+		t.Errorf("without the wall it is at %v", after)
+	}
+}
+
+// Heads and hands go to places, and what cannot be is refused with a reason.
+func TestLookAndHand(t *testing.T) {
+	world, crowd, model := open(t, hero, WorldOptions{Space: spaces["godot"]}, 1)
+	id := must.Get(CreateAgent(crowd, m3.Vec3{}, 0))(t)
+	must.Do(t, Tick(world))
+	lamp := m3.V(0.3, 1.2, -0.4) // ahead to the right
+	must.Do(t, SetHand(id, 1, lamp, 1, 0.9))
+	must.Do(t, SetLookAt(id, m3.V(-3, 1.6, -3), 1))
+	there := 0
+	for range 90 {
+		must.Do(t, Tick(world))
+		must.Do(t, Events(crowd, func(all []Event) {
+			for _, e := range all {
+				if e.Kind == int32(animsys.HandThere) && e.At.Dist(lamp) < 0.03 {
+					there++
+				}
+			}
+		}))
+	}
+	if there != 1 {
+		t.Errorf("the hand is there %d times", there)
+	}
+	sk := must.Get(ModelOf(model))(t).Skel
+	b := make([]byte, sk.Len()*64)
+	must.Get(Bones(crowd, Layout{Format: FormatColumns4x4}, 1, b))(t)
+	head := 64 * sk.Index("Head")
+	axis := func(i int) float32 { return math.Float32frombits(binary.NativeEndian.Uint32(b[head+4*i:])) }
+	if ahead := m3.V(-axis(8), 0, -axis(10)); ahead.X > -0.2 { // the bone's own -Z is ahead
+		t.Errorf("the head looks along %v", ahead)
+	}
+	if err := SetHand(id, 0, m3.V(0, 1, 9), 1, 1); CodeOf(err) != Refused || len(err.Error()) < 10 {
+		t.Errorf("a place far behind: %v", err)
+	}
+	for _, err := range []error{SetHand(id, 2, lamp, 1, 0), SetHand(id, 0, lamp, 2, 0), SetLookAt(id, m3.V(float32(math.NaN()), 0, 0), 1)} {
+		if CodeOf(err) != Argument {
+			t.Error(err)
+		}
+	}
+	must.Do(t, SetHand(id, 1, lamp, 0, 0))
+	must.Do(t, SetLookAt(id, lamp, 0))
+	must.Do(t, Tick(world))
 }

@@ -2,7 +2,9 @@
 package pool
 
 import (
+	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,6 +31,22 @@ type Pool struct {
 
 	single [1]int // counts of a call with one step
 	closed bool
+	failed atomic.Pointer[Panic] // the first of a call
+}
+
+// Panic is what Run and Steps panic with after a call of f has panicked, on whatever worker. It is an error.
+type Panic struct {
+	Value any
+	Stack []byte // of the worker
+}
+
+// Error returns the value and the stack.
+func (p *Panic) Error() string { return fmt.Sprintf("%v\n%s", p.Value, p.Stack) }
+
+// Unwrap returns the value if it is an error.
+func (p *Panic) Unwrap() error {
+	err, _ := p.Value.(error)
+	return err
 }
 
 // The gate counts the helpers inside a call in its lower bits, and the calls from gateCall up.
@@ -86,8 +104,8 @@ func (p *Pool) Close() {
 }
 
 // Run calls f once for every i in [0, n), on several workers at once. worker is in [0, Workers())
-// and is never in two calls at a time. Run returns when all calls have returned. f must not call
-// the pool. Workers of even number take the lowest i that is left, those of odd number the highest.
+// and is never in two calls at a time. Run returns when all calls have returned. If some panic, it then
+// panics with a *Panic, and the pool can go on. f must not call the pool. Workers of even number take the lowest i that is left, those of odd number the highest.
 // Run itself allocates nothing.
 func (p *Pool) Run(n int, f func(worker, i int)) {
 	p.mu.Lock()
@@ -96,6 +114,7 @@ func (p *Pool) Run(n int, f func(worker, i int)) {
 	p.one, p.counts = f, p.single[:]
 	p.start()
 	p.one = nil
+	p.raise()
 }
 
 // Steps is a sequence of Runs: counts[0] calls f(worker, 0, i), then, when all have returned,
@@ -106,6 +125,14 @@ func (p *Pool) Steps(counts []int, f func(worker, step, i int)) {
 	p.steps, p.counts = f, counts
 	p.start()
 	p.steps = nil
+	p.raise()
+}
+
+// raise panics if a call of f has.
+func (p *Pool) raise() {
+	if p.failed.Load() != nil {
+		panic(p.failed.Swap(nil))
+	}
 }
 
 func (p *Pool) start() {
@@ -202,12 +229,29 @@ func (p *Pool) help(worker int) {
 
 // work claims and makes calls until no step has any left.
 func (p *Pool) work(worker int) {
+	for !p.serve(worker) {
+	}
+}
+
+// serve does the work. It returns false after a panic of f.
+func (p *Pool) serve(worker int) (done bool) {
+	step, calling := 0, false
+	defer func() {
+		if !calling {
+			return
+		}
+		if v := recover(); v != nil {
+			p.failed.CompareAndSwap(nil, &Panic{v, debug.Stack()})
+			p.count(step)
+		}
+	}()
 	for w := (wait{}); ; {
 		v := p.state.Load()
-		step, front, back := int(v>>(2*indexBits)), int(v&maxIndex), int(v>>indexBits&maxIndex)
+		front, back := int(v&maxIndex), int(v>>indexBits&maxIndex)
+		step = int(v >> (2 * indexBits))
 		switch {
 		case step >= len(p.counts):
-			return
+			return true
 		case front+back < p.counts[step]:
 			i, claim := front, uint64(1)
 			if worker%2 == 1 {
@@ -217,24 +261,31 @@ func (p *Pool) work(worker int) {
 				continue
 			}
 			w = wait{}
+			calling = true
 			if p.one != nil {
 				p.one(worker, i)
 			} else {
 				p.steps(worker, step, i)
 			}
+			calling = false
 			p.Rest()
-			if p.finished.Add(1) == int64(p.counts[step]) {
-				p.finished.Store(0)
-				p.open(step + 1)
-			}
+			p.count(step)
 		case step == len(p.counts)-1:
-			return
+			return true
 		default:
 			// The other workers are in the step's last calls.
 			if !w.spin(stepPatience) {
 				time.Sleep(patience)
 			}
 		}
+	}
+}
+
+// count counts a call of a step that has ended.
+func (p *Pool) count(step int) {
+	if p.finished.Add(1) == int64(p.counts[step]) {
+		p.finished.Store(0)
+		p.open(step + 1)
 	}
 }
 

@@ -1,7 +1,9 @@
 package pool
 
 import (
+	"errors"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 )
@@ -133,3 +135,50 @@ func TestPoolRefusesWhatItCannotCount(t *testing.T) {
 	}()
 	p.Run(maxIndex+1, func(_, _ int) {})
 }
+
+// A panic of a call is one of Run, whichever worker makes the call, and the other calls are made. The pool goes on.
+func TestPoolPanics(t *testing.T) {
+	for _, workers := range []int{1, 2, 5} {
+		p := New(workers)
+		defer p.Close()
+		for _, bad := range []int{0, 17, 99} {
+			var calls atomic.Int32
+			caught := func() (v any) {
+				defer func() { v = recover() }()
+				p.Run(100, func(_, i int) {
+					calls.Add(1)
+					if i == bad || i == 50 {
+						panic(errBad)
+					}
+				})
+				return nil
+			}()
+			err, ok := caught.(*Panic)
+			if !ok || !errors.Is(err, errBad) || !strings.Contains(err.Error(), "pool_test.go") {
+				t.Fatalf("%d workers, call %d: Run panics with %v", workers, bad, caught)
+			}
+			if n := calls.Load(); n != 100 {
+				t.Errorf("%d workers, call %d: %d calls", workers, bad, n)
+			}
+			caught = func() (v any) {
+				defer func() { v = recover() }()
+				p.Steps([]int{3, 0, 40, 2}, func(_, step, i int) {
+					if step == 2 && i == bad%40 {
+						panic("a step")
+					}
+				})
+				return nil
+			}()
+			if err, ok := caught.(*Panic); !ok || err.Value != "a step" {
+				t.Fatalf("%d workers: Steps panics with %v", workers, caught)
+			}
+			var sum atomic.Int64
+			p.Run(100, func(_, i int) { sum.Add(int64(i)) })
+			if sum.Load() != 4950 {
+				t.Errorf("%d workers: after a panic the sum is %d", workers, sum.Load())
+			}
+		}
+	}
+}
+
+var errBad = errors.New("bad")

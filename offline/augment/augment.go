@@ -196,8 +196,7 @@ const (
 	standShare = 0.2
 	actShare   = 0.2 // if there are actions
 	curveShare = 0.4 // of ways
-	asideShare = 0.4 // of ways, facing elsewhere
-	backShare  = 0.3 // of these, straight backward, as players go
+	asideShare = 0.3 // of ways, facing elsewhere
 	slowShare  = 0.6 // of these, at the slower half of the speeds
 	shortest   = 0.5
 	longest    = 3
@@ -250,9 +249,6 @@ func (p *player) wish() {
 			p.velocity = way.Scale(slow + (most-slow)*rng.Float32())
 		}
 		p.face = m3.YawQuat(2 * math.Pi * rng.Float32()).Forward()
-		if rng.Float64() < backShare {
-			p.face = way.Neg()
-		}
 	}
 	if rng.Float64() < curveShare {
 		p.turn = (2*rng.Float32() - 1) * 1.5 / animsys.TickRate

@@ -123,7 +123,7 @@ func TestBones(t *testing.T) {
 		id := must.Get(CreateAgent(crowd, m3.V(100, 200*float32(i), 30), 1))(t)
 		must.Do(t, SetGoal(id, &Goal{Move: m3.V(1, 0, 0), Speed: 150, Turn: 0.5}))
 	}
-	for range 50 {
+	for range 150 {
 		must.Do(t, Tick(world))
 	}
 	m := must.Get(ModelOf(model))(t)

@@ -1,10 +1,10 @@
 # mannequin. Two commands matter: make demo, make test. Both set the machine up.
 .POSIX:
-.PHONY: help demo web test-web showreel test test-samebits test-cluster check build build-cuda build-webgpu cuda test-cuda test-webgpu simd128 test-simd128 setup bench bench-peer fuzz vet golden hour soak clean
+.PHONY: help demo web test-web showreel test test-samebits test-cluster test-engines dist check build build-cuda build-webgpu cuda test-cuda test-webgpu simd128 test-simd128 setup bench bench-peer fuzz vet golden hour soak clean
 
 GO = go
 # Everything that games and servers link, and the tools: no C compiler needed.
-PURE = $$($(GO) list ./... | grep -v -e /engine/stage -e /engine/g3n -e /engine/offscreen -e /engine/internal -e /scenes/show -e /cmd/demo -e /examples/g3n-game -e /examples/characters)
+PURE = $$($(GO) list ./... | grep -v -e /engine/stage -e /engine/g3n -e /engine/offscreen -e /engine/internal -e /scenes/show -e /cmd/demo -e /cmd/libmannequin$$ -e /examples/g3n-game -e /examples/characters)
 
 help:
 	@echo 'make demo    a dog that you steer and a herd; without a display, a video in out/'
@@ -20,6 +20,8 @@ help:
 	@echo 'make test-webgpu  the networks through Vulkan; installs a software driver where there is none'
 	@echo 'make test-samebits  compare the dog with programs for arm64 and WebAssembly; SCENES=. all scenes'
 	@echo 'make test-cluster  several processes: MPI, Slurm, NATS and a proxy, which it installs where they are missing'
+	@echo 'make dist    the library for C and engines, for Linux and Windows, into out/dist; fetches compilers'
+	@echo 'make test-engines  the long tests of that library: ten million calls, ten minutes of 1,000 agents, checked memory'
 	@echo 'make simd128  compile the kernels for browsers where their source has changed'
 	@echo 'make bench   benchmarks'
 	@echo 'make bench-peer  ONNX Runtime beside us; fetches its library through npm'
@@ -111,6 +113,16 @@ test-cluster: setup
 	$(GO) test -count=1 -timeout 30m -tags mpi -run Ranks -v ./offline/train/... ./cmd/mannequin/internal/train
 	MANNEQUIN_KILLS=200 MANNEQUIN_CLIPS=1000 $(GO) test -count=1 -timeout 30m -run 'Server|Kill' -v ./offline/queue ./cmd/mannequin/internal/queue
 	$(GO) test -count=1 -run Proxy -v ./netruntime/remote
+
+dist:
+	@sh scripts/setup.sh dist
+	@GO=$(GO) sh scripts/dist.sh
+
+# An hour or more. A part of make test without the variables.
+test-engines:
+	@sh scripts/setup.sh engines
+	MANNEQUIN_ENGINES=1 MANNEQUIN_CALLS=10000000 MANNEQUIN_SECONDS=600 MANNEQUIN_AGENTS=1000 $(GO) test -count=1 -timeout 0 -v ./cmd/libmannequin/...
+	sh scripts/dist.sh --check
 
 # The kernels for browsers, in node where there is one. test-web runs them in a browser.
 test-samebits:

@@ -155,8 +155,8 @@ var linked = []any{
 	ik.BodyOn, ik.DefaultDog, ik.DefaultFullBody, ik.DefaultHuman, ik.DogGaze, ik.DogRoles, ik.HumanArms, ik.HumanGaze, ik.HumanRoles, ik.NewHumanRig, ik.NewPosture,
 	ik.NewRig, ik.NewTree,
 
-	new(terrain.Deck), new(terrain.Decks), new(terrain.Edges), new(terrain.Field), new(terrain.Grid), new(terrain.HillsOptions), new(terrain.Rock),
-	terrain.Flat, terrain.Hills, terrain.Slope, terrain.Steps,
+	new(terrain.Deck), new(terrain.Decks), new(terrain.Edges), new(terrain.Field), new(terrain.Grid), new(terrain.HillsOptions), new(terrain.Mesh), new(terrain.Rock),
+	terrain.Flat, terrain.Hills, terrain.NewMesh, terrain.Slope, terrain.Steps,
 
 	new(ecs.Clock), new(ecs.Fault), new(ecs.Foot), new(ecs.GramStyle), new(ecs.Hand), new(ecs.LookAt), new(ecs.MARStyle), new(ecs.Reach), new(ecs.Rows), new(ecs.Step),
 	new(ecs.Schedule), new(ecs.Slot),

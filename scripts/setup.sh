@@ -2,7 +2,7 @@
 # Makes this machine able to build and run mannequin: checks git, a C compiler
 # and Go, and installs the system packages that are missing (Debian and
 # Ubuntu; elsewhere it prints what is needed).
-#   usage: scripts/setup.sh [web | webgpu | cluster]   (web: for the test in a browser, too; webgpu: a software driver of a GPU; cluster: for training on several processes)
+#   usage: scripts/setup.sh [web | webgpu | cluster | engines | dist]   (web: for the test in a browser, too; webgpu: a software driver of a GPU; cluster: for training on several processes; engines: what checks the library for other languages; dist: compilers for the library on other machines)
 set -eu
 
 fail() { echo "setup: $*" >&2; exit 1; }
@@ -41,6 +41,19 @@ fi
 if [ "${1:-}" = webgpu ]; then
 	packages="${packages}libvulkan1|networks through WebGPU
 mesa-vulkan-drivers|the same, where there is no GPU
+"
+fi
+
+if [ "${1:-}" = engines ]; then
+	packages="${packages}valgrind|finds wrong uses of memory in the library's example
+python3|the library from Python
+"
+fi
+
+if [ "${1:-}" = dist ]; then
+	packages="${packages}gcc-aarch64-linux-gnu|the library for arm64
+libc6-dev-arm64-cross|the same
+gcc-mingw-w64-x86-64|the library for Windows
 "
 fi
 

@@ -277,7 +277,7 @@ typedef struct mqGoal {
 	int32_t kind;
 	int32_t action;
 	mqVec3 move;  // the direction to go; its length, at most 1, scales speed. Of any unit
-	mqVec3 face;  // the direction to face, of any length; 0 leaves it to turn
+	mqVec3 face;  // the direction to face, of any length; 0 leaves it to turn, or, for mq_goalStick, to move
 	mqVec3 place; // for mq_goalPlace
 	float radius; // for mq_goalPlace: how near to it an agent stands, at least 0.1 m
 	float speed;  // units a second

@@ -49,6 +49,9 @@ func (g *Goal) now(root m3.Xform, kind int32) control.Goal {
 	case GoalStick:
 		back := root.Rot.Conj()
 		goal.Move, goal.Face = back.Rotate(g.Move.Flat()), back.Rotate(g.Face.Flat())
+		if goal.Face == (m3.Vec3{}) {
+			goal.Face = goal.Move
+		}
 	case GoalPlace:
 		goal.Move, goal.Face, goal.Turn = m3.Vec3{}, m3.Vec3{}, 0
 		way := g.Place.Sub(root.Pos).Flat()
@@ -57,6 +60,7 @@ func (g *Goal) now(root m3.Xform, kind int32) control.Goal {
 		}
 		if kind == KindCharacter {
 			goal.Move = root.Rot.Conj().Rotate(way.Normalize(m3.V(0, 0, 1)))
+			goal.Face = goal.Move
 		} else { // quadrupeds of a network walk curves
 			goal.Move, goal.Turn = m3.V(0, 0, 1), control.Steer(root.Rot.Yaw(), m3.YawOf(way))
 		}

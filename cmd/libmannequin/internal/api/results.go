@@ -168,9 +168,9 @@ func (l *Layout) size(joints, n int) (int, error) {
 	if int(l.BoneStride) < bone {
 		return 0, Errorf(Argument, "the stride of bones is %d bytes: a bone has %d", l.BoneStride, bone)
 	}
-	agent := (joints-1)*int(l.BoneStride) + bone
 	if l.AgentStride == 0 {
-		if agent = joints * int(l.BoneStride); agent > most {
+		agent := joints * int(l.BoneStride)
+		if agent > most {
 			return 0, Errorf(Argument, "an agent of %d bytes: want at most %d", agent, most)
 		}
 		l.AgentStride = int32(agent)

@@ -3,13 +3,17 @@ package godot
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"image/png"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testlib"
@@ -64,21 +68,50 @@ type line struct {
 
 var feet = []string{"LeftHandSite", "RightHandSite", "LeftFootSite", "RightFootSite"}
 
-func TestScene(t *testing.T) {
-	godot := testlib.Program(t, "godot3-server", "godot3")
-	dir := project(t)
-	scene(t, dir, "check")
-	cmd := exec.Command(godot, "--path", dir, "--fixed-fps", "60", "check.tscn")
+// play runs a scene of a project and returns what it prints, and what Godot says of errors.
+func play(t *testing.T, dir, scene string) (stdout, stderr string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, testlib.Program(t, "godot3-server", "godot3"), "--path", dir, "--fixed-fps", "60", scene)
 	cmd.Env = append(os.Environ(), "HOME="+dir)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
 	out, err := cmd.Output()
-	if err != nil || strings.Contains(stderr.String(), "SCRIPT ERROR") {
-		t.Fatalf("godot: %v\n%s\n%s", err, out, &stderr)
+	if err != nil || strings.Contains(errs.String(), "SCRIPT ERROR") {
+		t.Fatalf("godot: %v\n%s\n%s", err, out, &errs)
 	}
+	return string(out), errs.String()
+}
+
+// The script in docs/engines.md makes a dog walk.
+func docs(t *testing.T, dir string) {
+	t.Helper()
+	_, script, _ := strings.Cut(string(must.Get(os.ReadFile("../../docs/engines.md"))(t)), "```gdscript\n")
+	script, _, ok := strings.Cut(script, "```")
+	if !ok {
+		t.Fatal("docs/engines.md has no script")
+	}
+	script = "extends Spatial\n" + script + "\tif Engine.get_physics_frames() == 120:\n\t\tprint(\"z \", get_child(get_child_count() - 1).translation.z)\n\t\tget_tree().quit()\n"
+	must.Do(t, os.WriteFile(filepath.Join(dir, "docs.gd"), []byte(script), 0o644))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "docs.tscn"), []byte("[gd_scene load_steps=2 format=2]\n[ext_resource path=\"res://docs.gd\" type=\"Script\" id=1]\n"+
+		"[node name=\"Docs\" type=\"Spatial\"]\nscript = ExtResource( 1 )\n"), 0o644))
+	out, errs := play(t, dir, "docs.tscn")
+	_, z, _ := strings.Cut(out, "\nz ")
+	if v, err := strconv.ParseFloat(strings.TrimSpace(z), 64); err != nil || !(v < -1 && v > -3) {
+		t.Errorf("the dog of docs/engines.md is at z = %q, want about -1.5\n%s\n%s", z, out, errs)
+	}
+}
+
+func TestScene(t *testing.T) {
+	testlib.Program(t, "godot3-server", "godot3")
+	dir := project(t)
+	docs(t, dir)
+	scene(t, dir, "check")
+	out, stderr := play(t, dir, "check.tscn")
 	var start, calls line
 	var frames []line
-	for text := range strings.Lines(string(out)) {
+	for text := range strings.Lines(out) {
 		if !strings.HasPrefix(text, "{") {
 			continue
 		}
@@ -94,7 +127,7 @@ func TestScene(t *testing.T) {
 		}
 	}
 	if len(frames) != 90 || len(start.Rest) < 20 {
-		t.Fatalf("%d frames with %d bones\n%s", len(frames), len(start.Rest), &stderr)
+		t.Fatalf("%d frames with %d bones\n%s", len(frames), len(start.Rest), stderr)
 	}
 
 	for i, answer := range calls.Refused {
@@ -103,8 +136,8 @@ func TestScene(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"The first argument is no Skeleton", "The crowd has no such agent", "no action \"fly\"", "arguments: want 1.", "has room for 10 agents"} {
-		if !strings.Contains(stderr.String(), text) {
-			t.Errorf("Godot's console does not say %q:\n%s", text, &stderr)
+		if !strings.Contains(stderr, text) {
+			t.Errorf("Godot's console does not say %q:\n%s", text, stderr)
 		}
 	}
 	if len(calls.Refused) != 14 || len(calls.Gone) != 7 {
@@ -186,15 +219,31 @@ func TestScene(t *testing.T) {
 	}
 }
 
-// A picture for docs/: MANNEQUIN_GODOT_PICTURE names the file.
+// The picture has dogs in it. MANNEQUIN_GODOT_PICTURE names a file to keep it in, as docs/godot.png.
 func TestPicture(t *testing.T) {
 	to := os.Getenv("MANNEQUIN_GODOT_PICTURE")
-	if to == "" {
-		t.Skip("MANNEQUIN_GODOT_PICTURE names no file")
+	if to == "" && os.Getenv("MANNEQUIN_ENGINES") == "" {
+		t.Skip("the picture takes a minute: make test-engines draws it, and MANNEQUIN_GODOT_PICTURE=FILE keeps it")
 	}
 	xvfb, godot := testlib.Program(t, "xvfb-run"), testlib.Program(t, "godot3")
 	dir := project(t)
 	scene(t, dir, "picture")
 	testlib.Run(t, dir, xvfb, "-a", "-s", "-screen 0 1280x720x24", godot, "--path", dir, "--fixed-fps", "60", "--resolution", "960x480", "picture.tscn")
-	testlib.Copy(t, to, filepath.Join(dir, "picture.png"))
+	drawn := must.Get(os.ReadFile(filepath.Join(dir, "picture.png")))(t)
+	picture := must.Get(png.Decode(bytes.NewReader(drawn)))(t)
+	var dogs int // yellow to red; the ground is green and the sky is blue
+	size := picture.Bounds()
+	for y := range size.Dy() {
+		for x := range size.Dx() {
+			if r, g, b, _ := picture.At(x, y).RGBA(); r > g && r > b+0x3000 {
+				dogs++
+			}
+		}
+	}
+	if share := float64(dogs) / float64(size.Dx()*size.Dy()); !(share > 0.01 && share < 0.2) {
+		t.Errorf("dogs are on %.2f %% of the picture", 100*share)
+	}
+	if to != "" {
+		must.Do(t, os.WriteFile(to, drawn, 0o644))
+	}
 }

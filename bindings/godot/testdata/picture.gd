@@ -5,7 +5,7 @@ var frame = 0
 
 func _process(_delta):
 	frame += 1
-	if frame == 130:
+	if frame == 95:
 		yield(VisualServer, "frame_post_draw")
 		var image = get_viewport().get_texture().get_data()
 		image.flip_y()

@@ -123,7 +123,7 @@ func TestBones(t *testing.T) {
 		id := must.Get(CreateAgent(crowd, m3.V(100, 200*float32(i), 30), 1))(t)
 		must.Do(t, SetGoal(id, &Goal{Move: m3.V(1, 0, 0), Speed: 150, Turn: 0.5}))
 	}
-	for range 50 {
+	for range 150 {
 		must.Do(t, Tick(world))
 	}
 	m := must.Get(ModelOf(model))(t)
@@ -148,6 +148,11 @@ func TestBones(t *testing.T) {
 		flat := read(Layout{Format: FormatRows3x4}, alpha, 3*joints*48)
 		root, local := read(Layout{RelativeTo: BonesRoot, RotationOffset: 12}, alpha, 3*joints*28), read(Layout{RelativeTo: BonesLocal, RotationOffset: 12}, alpha, 3*joints*28)
 		must.Do(t, Roots(crowd, alpha, func(n int, at func(int) Root) {
+			for row := range n {
+				if hips := vec(plain, 7*joints*row); at(row).At.Dist(m3.V(hips.X, hips.Y, 30)) > 25 {
+					t.Fatalf("alpha %g: the hips of row %d are at %v, and its root is at %v", alpha, row, hips, at(row).At)
+				}
+			}
 			for i := range 3 * joints {
 				p, q := vec(plain, 7*i), quat(plain, 7*i+3)
 				if p.Z < 28 || p.Z > 120 {
@@ -324,6 +329,40 @@ func TestStep(t *testing.T) {
 	}
 	if n, _, err := Step(world, 3600); n != 8 || err != nil {
 		t.Errorf("an hour is %d ticks: %v", n, err)
+	}
+}
+
+// Of agents that change their rows, roots and motion come along.
+func TestRows(t *testing.T) {
+	world, crowd, _ := open(t, dog, WorldOptions{Space: Own}, 3)
+	var ids []ID
+	for i := range 3 {
+		id := must.Get(CreateAgent(crowd, m3.V(3*float32(i), 0, 0), 0))(t)
+		must.Do(t, SetGoal(id, &Goal{Move: m3.V(0, 0, 1), Speed: float32(i)}))
+		ids = append(ids, id)
+	}
+	for range 60 {
+		must.Do(t, Tick(world))
+	}
+	roots := func() (all []Root) {
+		must.Do(t, Roots(crowd, 0.5, func(n int, at func(int) Root) {
+			for row := range n {
+				all = append(all, at(row))
+			}
+		}))
+		return all
+	}
+	before := roots()
+	must.Do(t, DestroyAgent(ids[0]))
+	if after := roots(); len(after) != 2 || after[0] != before[2] || after[1] != before[1] || after[0].Agent != ids[2] {
+		t.Errorf("the roots were %+v and are %+v", before, after)
+	}
+	must.Do(t, SetPlace(ids[1], m3.V(-5, 0, 0), 1))
+	if r := roots()[1]; r.At.Dist(m3.V(-5, 0, 0)) > 1e-5 || r.Moved != (m3.Vec3{}) {
+		t.Errorf("who was placed is at %+v", r)
+	}
+	if row := must.Get(RowOf(ids[2]))(t); row != 0 {
+		t.Errorf("its row is %d", row)
 	}
 }
 

@@ -266,7 +266,7 @@ func (s *moving) Update(*arche.World) {
 			e := c.crowd.Entity(row)
 			_, to := c.crowd.RootMotion(e)
 			allowed := w.axes.fromPoint(w.moves[row].To).Flat()
-			if by := allowed.Sub(to.Pos.Flat()); by != (m3.Vec3{}) && allowed.Finite() {
+			if by := allowed.Sub(to.Pos.Flat()); by != (m3.Vec3{}) {
 				c.crowd.Nudge(e, by) // fails where no agent can stand: it then goes where motion takes it
 			}
 		}

@@ -293,6 +293,7 @@ namespace Mannequin
     public sealed class Crowd
     {
         readonly Id id;
+        const int BoneSize = 28; // 7 floats, as the default layout has them
         public readonly Model Model;
         public readonly int Capacity;
 
@@ -341,7 +342,7 @@ namespace Mannequin
             Native.BoneLayout layout = Native.mqDefaultBoneLayout();
             layout.RelativeTo = (int)relativeTo;
             int agents;
-            MannequinException.Check(Native.mqCrowd_GetBones(Native.Of(id), ref layout, alpha, bones, (UIntPtr)((ulong)bones.Length * 28), out agents));
+            MannequinException.Check(Native.mqCrowd_GetBones(Native.Of(id), ref layout, alpha, bones, (UIntPtr)((ulong)bones.Length * BoneSize), out agents));
             return agents;
         }
 

@@ -173,7 +173,7 @@ var arrows = []arrow{
 		"scenes in a window; what is made in one is written as BVH, characters are read in all formats, and one is made by rules"},
 	{"cmd/web", []string{"scenes", "scenes/open", "scenes/show", "engine/clock", "engine/hud", "engine/m3", "engine/stage", "netruntime", "animsys/mar", "animsys/manifold", "animsys/matching", "offline/mocap"},
 		"scenes in a browser; weights are fetched, so that none are linked"},
-	{"cmd/libmannequin", []string{"animsys", "animsys/layer", "cmd/libmannequin/internal/api", "engine/m3"}, "C's structs and pointers; the rest is in internal/api"},
+	{"cmd/libmannequin", []string{"animsys", "animsys/layer", "cmd/libmannequin/internal/api", "engine/m3", "terrain"}, "C's structs and pointers; the rest is in internal/api"},
 	{"cmd/libmannequin/internal/api", []string{"animsys", "animsys/...", "ecs", "engine/clock", "engine/m3", "ik", "netruntime", "terrain", "github.com/mlange-42/arche/..."},
 		"what a host in another language can do: worlds and crowds by id; models are the host's, so that none are linked"},
 	{"cmd/benchpeer", []string{"offline/onnx", "internal/...", "netruntime", "github.com/spf13/cobra"}, "ONNX Runtime beside us, behind the build tag ort"},

@@ -23,7 +23,7 @@ func mqCreateAgent(crowd C.mqCrowdId, d *C.mqAgentDef, agent *C.mqAgentId) (r C.
 			set(agent, a)
 		}
 		return err
-	}, def("the definition", d, func(d *C.mqAgentDef) C.uint32_t { return d.cookie }), to("agent", agent))
+	}, def("the definition", d), to("agent", agent))
 }
 
 //export mqDestroyAgent
@@ -95,7 +95,7 @@ func mqAgent_PlayClip(agent C.mqAgentId, clip C.mqClipId, d *C.mqPlayDef) (r C.m
 		return api.PlayClip(id(agent), id(clip), api.PlayOptions{Mask: int32(d.mask), Joint: int32(d.maskJoint), PlayOptions: layer.PlayOptions{
 			Layer: int(d.layer), Loop: flag(d.loop), Hold: flag(d.hold), In: float32(d.blendIn), Out: float32(d.blendOut), Weight: float32(d.weight), Speed: float32(d.speed),
 			Start: float32(d.start), Additive: flag(d.additive), RootMotion: flag(d.rootMotion), IgnoreWalls: flag(d.ignoreWalls)}})
-	}, def("the definition", d, func(d *C.mqPlayDef) C.uint32_t { return d.cookie }))
+	}, def("the definition", d))
 }
 
 //export mqAgent_StopClip

@@ -27,7 +27,7 @@ func mqCreateCrowd(world C.mqWorldId, d *C.mqCrowdDef, crowd *C.mqCrowdId) (r C.
 			set(crowd, c)
 		}
 		return err
-	}, def("the definition", d, func(d *C.mqCrowdDef) C.uint32_t { return d.cookie }), to("crowd", crowd))
+	}, def("the definition", d), to("crowd", crowd))
 }
 
 //export mqDestroyCrowd
@@ -79,7 +79,7 @@ func mqCrowd_GetBones(crowd C.mqCrowdId, l *C.mqBoneLayout, alpha C.float, bones
 			*agents = C.int32_t(n)
 		}
 		return err
-	}, def("the layout", l, func(l *C.mqBoneLayout) C.uint32_t { return l.cookie }), err, optional("agents", agents))
+	}, def("the layout", l), err, optional("agents", agents))
 }
 
 //export mqCrowd_GetRoots
@@ -130,7 +130,7 @@ func mqCrowd_ApplyLOD(crowd C.mqCrowdId, p *C.mqLODPolicy, eye, ahead C.mqVec3, 
 	return checked(func() error {
 		return api.ApplyLOD(id(crowd), animsys.LODPolicy{EveryTick: float32(p.everyTick), Every2: float32(p.every2), Every4: float32(p.every4),
 			Behind: float32(p.behind), Unseen: float32(p.unseen), Sight: float32(p.sight)}, vec(eye), vec(ahead), float32(saving))
-	}, def("the policy", p, func(p *C.mqLODPolicy) C.uint32_t { return p.cookie }))
+	}, def("the policy", p))
 }
 
 //export mqCrowd_GetHash

@@ -52,12 +52,12 @@ EXPORT int32_t mqGetLastError(char* text, int32_t capacity) {
 	return (int32_t)length;
 }
 
-mqGroundHit mqCallGround(mqGroundFcn* ground, mqGroundQuery query, void* context) {
+mqGroundHit mqCallGround(mqGroundFcn* ground, mqGroundQuery query, uintptr_t context) {
 	mqGroundHit hit = { 0 };
-	ground(&query, &hit, context);
+	ground(&query, &hit, (void*)context);
 	return hit;
 }
 
-void mqCallMove(mqMoveFcn* move, mqCrowdId crowd, mqMove* moves, int32_t count, void* context) {
-	move(crowd, moves, count, context);
+void mqCallMove(mqMoveFcn* move, mqCrowdId crowd, mqMove* moves, int32_t count, uintptr_t context) {
+	move(crowd, moves, count, (void*)context);
 }

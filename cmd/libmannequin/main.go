@@ -83,13 +83,13 @@ func cookie[T any]() C.uint32_t {
 	return C.uint32_t(0x6d710000 | unsafe.Sizeof(v))
 }
 
-// def returns an error if a definition cannot be used.
-func def[T any](what string, p *T, is func(*T) C.uint32_t) error {
+// def returns an error if a definition cannot be used. Its first field is its cookie.
+func def[T any](what string, p *T) error {
 	if err := to(what, p); err != nil {
 		return err
 	}
-	if is(p) != cookie[T]() {
-		return api.Errorf(api.Argument, "%s has the cookie %#x, want %#x: get one from its mqDefault function", what, uint32(is(p)), uint32(cookie[T]()))
+	if is := *(*C.uint32_t)(unsafe.Pointer(p)); is != cookie[T]() {
+		return api.Errorf(api.Argument, "%s has the cookie %#x, want %#x: get one from its mqDefault function", what, uint32(is), uint32(cookie[T]()))
 	}
 	return nil
 }

@@ -125,7 +125,7 @@ func mqCreateClip(model C.mqModelId, d *C.mqClipDef, clip *C.mqClipId) (r C.mqRe
 			}
 			return err
 		})
-	}, def("the definition", d, func(d *C.mqClipDef) C.uint32_t { return d.cookie }), to("clip", clip))
+	}, def("the definition", d), to("clip", clip))
 }
 
 // clipOptions copies what a definition says of a clip for a number of joints.

@@ -2,7 +2,6 @@ package main
 
 /*
 #define MQ_NO_PROTOTYPES
-#include <stdlib.h>
 #include "mannequin.h"
 #include "glue.h"
 */
@@ -13,7 +12,11 @@ import (
 
 	"mannequin/cmd/libmannequin/internal/api"
 	"mannequin/engine/m3"
+	"mannequin/terrain"
 )
+
+// most bounds the values of an array of the host's that is copied.
+const most = 3 * terrain.MaxTriangles
 
 //export mqDefaultWorldDef
 func mqDefaultWorldDef() C.mqWorldDef {
@@ -29,7 +32,7 @@ func mqCreateWorld(d *C.mqWorldDef, world *C.mqWorldId) (r C.mqResult) {
 			set(world, w)
 		}
 		return err
-	}, def("the definition", d, func(d *C.mqWorldDef) C.uint32_t { return d.cookie }), to("world", world))
+	}, def("the definition", d), to("world", world))
 }
 
 //export mqDestroyWorld
@@ -70,6 +73,9 @@ func mqWorld_SetGroundMesh(world C.mqWorldId, vertices *C.mqVec3, vertexCount C.
 	defer guard(&r, faults())
 	var ofVertices, ofIndices C.int32_t
 	return checked(func() error {
+		if vertexCount > most || indexCount > most {
+			return api.Errorf(api.Argument, "a mesh of %d vertices and %d indices: at most %d are allowed", vertexCount, indexCount, most)
+		}
 		own := make([]m3.Vec3, vertexCount)
 		for i := range own {
 			own[i] = vec(*at(vertices, i, ofVertices))
@@ -79,7 +85,7 @@ func mqWorld_SetGroundMesh(world C.mqWorldId, vertices *C.mqVec3, vertexCount C.
 }
 
 //export mqWorld_SetGroundCallback
-func mqWorld_SetGroundCallback(world C.mqWorldId, ground *C.mqGroundFcn, context unsafe.Pointer) (r C.mqResult) {
+func mqWorld_SetGroundCallback(world C.mqWorldId, ground *C.mqGroundFcn, context C.uintptr_t) (r C.mqResult) {
 	defer guard(&r, faults())
 	if ground == nil {
 		return failed(api.Errorf(api.Null, "ground is null"))
@@ -91,7 +97,7 @@ func mqWorld_SetGroundCallback(world C.mqWorldId, ground *C.mqGroundFcn, context
 }
 
 //export mqWorld_SetMoveCallback
-func mqWorld_SetMoveCallback(world C.mqWorldId, move *C.mqMoveFcn, context unsafe.Pointer) (r C.mqResult) {
+func mqWorld_SetMoveCallback(world C.mqWorldId, move *C.mqMoveFcn, context C.uintptr_t) (r C.mqResult) {
 	defer guard(&r, faults())
 	if move == nil {
 		return failed(api.SetMove(id(world), nil))
@@ -108,6 +114,9 @@ func mqWorld_SetObstacles(world C.mqWorldId, obstacles *C.mqObstacle, count C.in
 	defer guard(&r, faults())
 	var stride C.int32_t
 	return checked(func() error {
+		if count > most {
+			return api.Errorf(api.Argument, "%d obstacles: at most %d are allowed", count, most)
+		}
 		own := make([]api.Obstacle, count)
 		for i := range own {
 			o := at(obstacles, i, stride)

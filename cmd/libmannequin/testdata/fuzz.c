@@ -228,7 +228,7 @@ static int32_t call(void) {
 		*of = ID(mqWorldId, worlds);
 		return mqWorld_SetGroundCallback(*of, once(9) ? NULL : ground, of);
 	}
-	case 20: return mqWorld_SetMoveCallback(ID(mqWorldId, worlds), once(2) ? NULL : move, NULL);
+	case 20: return mqWorld_SetMoveCallback(ID(mqWorldId, worlds), once(2) ? NULL : move, (void*)(uintptr_t)below(5000));
 	case 21: {
 		mqObstacle all[4];
 		for (int i = 0; i < 4; i++)

@@ -21,7 +21,7 @@ help:
 	@echo 'make test-samebits  compare the dog with programs for arm64 and WebAssembly; SCENES=. all scenes'
 	@echo 'make test-cluster  several processes: MPI, Slurm, NATS and a proxy, which it installs where they are missing'
 	@echo 'make dist    the library for C and engines, for Linux and Windows, into out/dist; fetches compilers'
-	@echo 'make test-engines  the long tests of that library: ten million calls, ten minutes of 1,000 agents, checked memory'
+	@echo 'make test-engines  the long tests of that library: ten million calls, ten minutes of 1,000 agents, checked memory; Godot and Mono, which it installs'
 	@echo 'make simd128  compile the kernels for browsers where their source has changed'
 	@echo 'make bench   benchmarks'
 	@echo 'make bench-peer  ONNX Runtime beside us; fetches its library through npm'
@@ -121,7 +121,7 @@ dist:
 # An hour or more. A part of make test without the variables.
 test-engines:
 	@sh scripts/setup.sh engines
-	MANNEQUIN_ENGINES=1 MANNEQUIN_CALLS=10000000 MANNEQUIN_SECONDS=600 MANNEQUIN_AGENTS=1000 $(GO) test -count=1 -timeout 0 -v ./cmd/libmannequin/...
+	MANNEQUIN_ENGINES=1 MANNEQUIN_CALLS=10000000 MANNEQUIN_SECONDS=600 MANNEQUIN_AGENTS=1000 $(GO) test -count=1 -timeout 0 -v ./cmd/libmannequin/... ./bindings/...
 	sh scripts/dist.sh --check
 
 # The kernels for browsers, in node where there is one. test-web runs them in a browser.

@@ -79,6 +79,7 @@ var arrows = []arrow{
 	{"internal/testing/apidrive", []string{"animsys/...", "ecs", "ik", "terrain", "engine/m3", "models/...", "netruntime", "internal/testing/...", "github.com/mlange-42/arche/..."},
 		"for tests and soaks: calls of the API of worlds at random"},
 	{"internal/testing/golden", []string{"internal/atomicfile", "internal/testing/must"}, "for tests: stored pictures"},
+	{"internal/testing/testlib", []string{"internal/testing/must"}, "for tests: the C library, and programs that use it"},
 	{"internal/testing/must", nil, "for tests: values without errors"},
 	{"internal/testing/race", nil, "for tests: whether the race detector is on"},
 	{"internal/testing/soak", nil, "a test alone: hours of work while disks fail"},
@@ -165,6 +166,8 @@ var arrows = []arrow{
 		"one world in several processes, which talk through a server"},
 	{"examples/...", []string{"animsys/...", "ecs", "engine/draw", "engine/m3", "engine/media", "ik", "models/...", "github.com/mlange-42/..."},
 		"what a game writes: public packages alone"},
+
+	{"bindings/...", nil, "tests alone: what the C library is for programs in other languages"},
 
 	{"cmd/demo", []string{"scenes/...", "animsys/matching", "animsys/skin", "engine/...", "models/...", "internal/...", "offline/character", "offline/mocap", "offline/procgen/human", "github.com/spf13/cobra", "golang.org/x/..."},
 		"scenes in a window; what is made in one is written as BVH, characters are read in all formats, and one is made by rules"},

@@ -47,6 +47,10 @@ fi
 if [ "${1:-}" = engines ]; then
 	packages="${packages}valgrind|finds wrong uses of memory in the library's example
 python3|the library from Python
+godot3-server|the extension for Godot
+godot3|its picture
+mono-mcs|C#
+mono-runtime|the same
 "
 fi
 

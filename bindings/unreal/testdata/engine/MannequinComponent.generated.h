@@ -1,0 +1,1 @@
+// Written by Unreal's header tool.

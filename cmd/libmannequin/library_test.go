@@ -211,7 +211,7 @@ func TestDogsValgrind(t *testing.T) {
 func TestRandomCalls(t *testing.T) {
 	calls := os.Getenv("MANNEQUIN_CALLS")
 	if calls == "" {
-		calls = "200000"
+		calls = "100000"
 	}
 	program := compile(t, library(t, plain), "testdata/fuzz.c")
 	for _, seed := range []string{"1", "2"} {

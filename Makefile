@@ -4,7 +4,7 @@
 
 GO = go
 # Everything that games and servers link, and the tools: no C compiler needed.
-PURE = $$($(GO) list ./... | grep -v -e /engine/stage -e /engine/g3n -e /engine/offscreen -e /engine/internal -e /scenes/show -e /cmd/demo -e /cmd/libmannequin$$ -e /examples/g3n-game -e /examples/characters)
+PURE = $$($(GO) list -f '{{if .GoFiles}}{{.ImportPath}}{{end}}' ./... | grep -v -e /engine/stage -e /engine/g3n -e /engine/offscreen -e /engine/internal -e /scenes/show -e /cmd/demo -e /cmd/libmannequin$$ -e /examples/g3n-game -e /examples/characters)
 
 help:
 	@echo 'make demo    a dog that you steer and a herd; without a display, a video in out/'

@@ -46,7 +46,7 @@ pack() {
 	rm "$dir/lib/${4%.*}.h" # mannequin.h is for people
 	cp cmd/libmannequin/mannequin.h cmd/libmannequin/mannequin.hpp "$dir/include/"
 	cp cmd/libmannequin/python/mannequin.py "$dir/python/"
-	cp cmd/libmannequin/examples/dogs/dogs.c "$dir/examples/"
+	cp cmd/libmannequin/examples/*/*.c "$dir/examples/"
 	cp LICENSE docs/engines.md "$dir/"
 	licences "$1" "$2" "$3" >"$dir/LICENSE-THIRD-PARTY"
 	size=$(find "$dir" -type f -exec cat {} + | wc -c)

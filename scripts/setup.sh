@@ -47,6 +47,7 @@ fi
 if [ "${1:-}" = engines ]; then
 	packages="${packages}valgrind|finds wrong uses of memory in the library's example
 python3|the library from Python
+libglfw3-dev|its viewer
 godot3-server|the extension for Godot
 godot3|its picture
 mono-mcs|C#

@@ -207,6 +207,44 @@ func TestDogsValgrind(t *testing.T) {
 	t.Logf("%d reports are of Go's memory, %d of the program's", len(found.Errors)-ours, ours)
 }
 
+// The viewer shows its crowd, and the first one in a colour of its own in the middle.
+func TestViewer(t *testing.T) {
+	xvfb := need(t, "xvfb-run")
+	flags, err := exec.Command(need(t, "pkg-config"), "--cflags", "--libs", "glfw3", "gl").Output()
+	if err != nil {
+		t.Skip("glfw3 is missing: make test-engines installs it")
+	}
+	program := compile(t, library(t, plain), "examples/viewer/viewer.c", strings.Fields(string(flags))...)
+	picture := filepath.Join(t.TempDir(), "picture.ppm")
+	run(t, nil, xvfb, "-a", "-s", "-screen 0 1280x720x24", program, heroFile, "20", "240", picture)
+	file, err := os.Open(picture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var width, height, most int
+	if _, err := fmt.Fscanf(file, "P6\n%d %d\n%d\n", &width, &height, &most); err != nil || width < 100 || height < 100 {
+		t.Fatalf("a picture of %d by %d: %v", width, height, err)
+	}
+	pixels, err := io.ReadAll(file)
+	if err != nil || len(pixels) != 3*width*height {
+		t.Fatalf("%d bytes of pixels: %v", len(pixels), err)
+	}
+	first, others, left := 0, 0, width
+	for i := 0; i < len(pixels); i += 3 {
+		switch r, b := int(pixels[i]), int(pixels[i+2]); {
+		case r > b+100:
+			first++
+			left = min(left, i/3%width)
+		case b > r+60:
+			others++
+		}
+	}
+	if first < 500 || others < 500 || left < width/3 || left > width/2 {
+		t.Errorf("%d pixels of the first, from %d of %d on, %d of the others", first, left, width, others)
+	}
+}
+
 // Random calls end with a code. MANNEQUIN_CALLS says how many.
 func TestRandomCalls(t *testing.T) {
 	calls := os.Getenv("MANNEQUIN_CALLS")

@@ -63,22 +63,23 @@ type resting struct {
 	of   int32  // among Networks.Idles, or −1
 	at   int32  // ticks from its beginning; of none: for which the row has stood without one
 	seed uint32 // of the choices
+	was  int32  // the one before, which it still leaves, or −1
 }
 
 const (
 	restTicks = (IdleKeys - 1) * IdleTicks // of an idle
 	restShare = 0.25                       // of the way to the idle's state, in a tick
-	restEases = 180                        // ticks from its beginning in which that share grows
+	restEases = 180                        // ticks from its beginning in which that share grows, or it takes over from the one before
 	restWaits = 60                         // ticks for which a row stands beside all idles before it plays the nearest
 )
 
 // begin begins an idle at a place, which decides what comes after it.
 func (r *resting) begin(of int32, at feature.Place) {
-	r.of, r.at = of, 0
+	r.of, r.at, r.was = of, 0, -1
 	r.seed = math.Float32bits(at.Pos.X)*31 ^ math.Float32bits(at.Pos.Z)*17 ^ math.Float32bits(at.Yaw)
 }
 
-// next chooses an idle of the same stance, at random.
+// next chooses an idle of the same stance, at random, which takes over slowly.
 func (r *resting) next(all []Idle) {
 	r.seed = r.seed*1664525 + 1013904223
 	tags, n := all[r.of].Tags, int32(0)
@@ -93,7 +94,7 @@ func (r *resting) next(all []Idle) {
 			continue
 		}
 		if left == 0 {
-			r.of, r.at = int32(i), 0
+			r.of, r.at, r.was = int32(i), 0, r.of
 			return
 		}
 		left--
@@ -101,17 +102,31 @@ func (r *resting) next(all []Idle) {
 }
 
 // play leads a state on by a tick of an idle, and returns the root's motion.
-func (r *resting) play(of *Idle, state []float32) move {
-	n, k := len(state)+3, int(r.at)/IdleTicks
-	a, b := of.States[k*n:][:n], of.States[(k+1)*n:][:n]
-	between := float32(int(r.at)-k*IdleTicks) / IdleTicks
+func (r *resting) play(all []Idle, state []float32) move {
+	n := len(state) + 3
+	a, b, between := all[r.of].at(r.at, n)
 	ease := min(float32(r.at)/restEases, 1)
 	share := restShare * ease * ease
+	was, now, before := a, b, between // without an idle before: all of this one
+	if r.was >= 0 {
+		was, now, before = all[r.was].at(min(restTicks-restEases+r.at, restTicks-1), n)
+		share, ease = restShare, ease*ease*(3-2*ease)
+	} else {
+		ease = 1
+	}
 	for i, v := range state {
-		state[i] += share * (a[i] + between*(b[i]-a[i]) - v)
+		from, to := was[i]+before*(now[i]-was[i]), a[i]+between*(b[i]-a[i])
+		state[i] += share * (from + ease*(to-from) - v)
 	}
 	r.at++
-	return move{a[n-3], a[n-2], a[n-1]}
+	lerp := func(i int) float32 { return m3.Lerp(was[i], a[i], ease) }
+	return move{lerp(n - 3), lerp(n - 2), lerp(n - 1)}
+}
+
+// at returns the states before and after a tick, of n values each, and how far it is from the one to the other.
+func (l *Idle) at(tick int32, n int) (a, b []float32, between float32) {
+	k := int(tick) / IdleTicks
+	return l.States[k*n:][:n], l.States[(k+1)*n:][:n], float32(int(tick)-k*IdleTicks) / IdleTicks
 }
 
 // decoder runs the decompressor for some rows.
@@ -240,7 +255,7 @@ func (s *LearnedStream) Restore(st *generator.State) (row int, err error) {
 	if a := s.acts[row]; !s.within(row) || a.of < -1 || int(a.of) >= len(s.of.net.Acts) || a.left < 0 || a.left > maxFrames || s.ago[row] < 0 || s.ago[row] > again || !feature.Finite(s.jumped(row)) {
 		st.Fail(errForeign)
 	}
-	if r := s.rest[row]; r.of < -1 || int(r.of) >= len(s.of.net.Idles) || r.at < 0 || r.at > restTicks {
+	if r := s.rest[row]; r.of < -1 || int(r.of) >= len(s.of.net.Idles) || r.at < 0 || r.at > restTicks-restEases || r.of >= 0 && (r.was < -1 || int(r.was) >= len(s.of.net.Idles)) {
 		st.Fail(errForeign)
 	}
 	return s.restored(row, st)
@@ -475,10 +490,10 @@ func (s *LearnedStream) moveRows(_, i int) {
 		}
 		change, state := s.change[row*(s.size+3):][:s.size+3], s.row(row)
 		if r := &s.rest[row]; r.of >= 0 {
-			if r.at == restTicks {
+			if r.at == restTicks-restEases {
 				r.next(n.Idles)
 			}
-			a.At = r.play(&n.Idles[r.of], state).after(a.At)
+			a.At = r.play(n.Idles, state).after(a.At)
 			a.join(&s.tuning, move{})
 			a.Went = a.At.Pos.Sub(from)
 			continue

@@ -69,7 +69,8 @@ type resting struct {
 const (
 	restTicks = (IdleKeys - 1) * IdleTicks // of an idle
 	restShare = 0.25                       // of the way to the idle's state, in a tick
-	restEases = 180                        // ticks from its beginning in which that share grows, or it takes over from the one before
+	restEases = 180                        // ticks from its beginning in which that share grows
+	restFades = 90                         // ticks from its beginning in which it takes over from the one before
 	restWaits = 60                         // ticks for which a row stands beside all idles before it plays the nearest
 )
 
@@ -105,14 +106,12 @@ func (r *resting) next(all []Idle) {
 func (r *resting) play(all []Idle, state []float32) move {
 	n := len(state) + 3
 	a, b, between := all[r.of].at(r.at, n)
-	ease := min(float32(r.at)/restEases, 1)
-	share := restShare * ease * ease
+	begun := min(float32(r.at)/restEases, 1)
+	share, ease := restShare*begun*begun, float32(1)
 	was, now, before := a, b, between // without an idle before: all of this one
 	if r.was >= 0 {
-		was, now, before = all[r.was].at(min(restTicks-restEases+r.at, restTicks-1), n)
-		share, ease = restShare, ease*ease*(3-2*ease)
-	} else {
-		ease = 1
+		was, now, before = all[r.was].at(min(restTicks-restFades+r.at, restTicks-1), n)
+		share, ease = restShare, m3.SmoothStep(0, restFades, float32(r.at))
 	}
 	for i, v := range state {
 		from, to := was[i]+before*(now[i]-was[i]), a[i]+between*(b[i]-a[i])
@@ -255,7 +254,7 @@ func (s *LearnedStream) Restore(st *generator.State) (row int, err error) {
 	if a := s.acts[row]; !s.within(row) || a.of < -1 || int(a.of) >= len(s.of.net.Acts) || a.left < 0 || a.left > maxFrames || s.ago[row] < 0 || s.ago[row] > again || !feature.Finite(s.jumped(row)) {
 		st.Fail(errForeign)
 	}
-	if r := s.rest[row]; r.of < -1 || int(r.of) >= len(s.of.net.Idles) || r.at < 0 || r.at > restTicks-restEases || r.of >= 0 && (r.was < -1 || int(r.was) >= len(s.of.net.Idles)) {
+	if r := s.rest[row]; r.of < -1 || int(r.of) >= len(s.of.net.Idles) || r.at < 0 || r.at > restTicks-restFades || r.of >= 0 && (r.was < -1 || int(r.was) >= len(s.of.net.Idles)) {
 		st.Fail(errForeign)
 	}
 	return s.restored(row, st)
@@ -490,7 +489,7 @@ func (s *LearnedStream) moveRows(_, i int) {
 		}
 		change, state := s.change[row*(s.size+3):][:s.size+3], s.row(row)
 		if r := &s.rest[row]; r.of >= 0 {
-			if r.at == restTicks-restEases {
+			if r.at == restTicks-restFades {
 				r.next(n.Idles)
 			}
 			a.At = r.play(n.Idles, state).after(a.At)

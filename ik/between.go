@@ -33,13 +33,13 @@ func (s *Legged) Between(m []m3.Xform, row, k, n int) {
 // lead moves leg l of m so that its tip is the share u of the way from a to b.
 func (s *Legged) lead(m []m3.Xform, l Leg, foot Foot, a, b m3.Vec3, u float32) {
 	from, until := a.Y-s.groundHeight(a.X, a.Z), b.Y-s.groundHeight(b.X, b.Z)
-	low := m3.Clamp(1-(min(from, until)-standHeight)/flightHeight, 0, 1)
+	low := m3.Clamp(1-(min(from, until)-TipHeight)/flightHeight, 0, 1)
 	rise := low * m3.Clamp((until-from)/riseFull, -1, 1)
 	early, late := u+m3.Abs(rise)*u*(1-u), u-m3.Abs(rise)*u*(1-u)
 	if rise < 0 {
 		early, late = late, early
 	}
-	hop := hopHeight * b.Sub(a).Flat().Len() * m3.Clamp(1-(max(from, until)-standHeight)/hopLow, 0, 1)
+	hop := hopHeight * b.Sub(a).Flat().Len() * m3.Clamp(1-(max(from, until)-TipHeight)/hopLow, 0, 1)
 	to := a.Lerp(b, late)
 	to.Y = max(m3.Lerp(a.Y, b.Y, early)+4*u*(1-u)*hop, s.groundHeight(to.X, to.Z)+minTipHeight)
 

@@ -40,7 +40,7 @@ func (s *Legged) fallDown(m []m3.Xform, b *Body) {
 	if s.floors != nil && b.seen && !b.fall.falls && ground > b.floor+highestRise { // a trunk that leans into the side of a platform, as in a roll
 		ground = b.floor
 	}
-	low, jump := s.lowestFoot(m), float32(standHeight+jumpLift)
+	low, jump := s.lowestFoot(m), float32(TipHeight+jumpLift)
 	switch f := &b.fall; {
 	case !b.seen:
 		b.floor, *f = ground, fall{}

@@ -123,9 +123,9 @@ func (f *Foot) Target() m3.Vec3 { return f.target }
 // observe takes in the flat pose's tip and returns its velocity, m/s; zero for a new foot.
 func (f *Foot) observe(tip m3.Vec3, dt float32) m3.Vec3 {
 	if !f.seen {
-		*f = Foot{prev: tip, seen: true, given: f.given, givenContact: f.givenContact, height: max(tip.Y, standHeight)}
+		*f = Foot{prev: tip, seen: true, given: f.given, givenContact: f.givenContact, height: max(tip.Y, TipHeight)}
 		if tip.Y < firstContactHeight {
-			f.height, f.press.x = standHeight, tip.Y-standHeight
+			f.height, f.press.x = TipHeight, tip.Y-TipHeight
 		}
 	}
 	v := tip.Sub(f.prev).Scale(1 / dt)
@@ -190,11 +190,11 @@ func (f *Foot) pressDown(h float32, v m3.Vec3, slow float32, o *FootLock, dt flo
 	var drop float32
 	switch {
 	case f.contact && (f.locked || slow == 0 && v.Len() < restSpeed):
-		drop = h - standHeight
+		drop = h - TipHeight
 	case f.contact:
 		// A foot that starts at rest moves by at most 2 ln 2 ÷ e of its way in a half-life.
 		lift := m3.Lerp(stepHeight*f.offset.Flat().Len(), slowStepHeight*math.E/(2*math.Ln2)*o.Step*f.vel.Flat().Len(), slow)
-		drop = h - standHeight - lift
+		drop = h - TipHeight - lift
 	}
 	f.press.x, f.press.v = m3.Spring(f.press.x, f.press.v, drop, o.Press, dt)
 	return max(h-f.press.x, minTipHeight)
@@ -204,7 +204,7 @@ func (f *Foot) pressDown(h float32, v m3.Vec3, slow float32, o *FootLock, dt flo
 // fast to stop on the ground.
 func (f *Foot) brake(y, dt float32) float32 {
 	// After a step of s, stopping by b a tick takes s²/2b + s/2 in all.
-	b, room := maxLandingDecel*dt*dt, max(f.height-standHeight, 0)
+	b, room := maxLandingDecel*dt*dt, max(f.height-TipHeight, 0)
 	most := m3.Sqrt(b*b/4+2*b*room) - b/2
 	y = max(y, f.height-most)
 	f.height, f.climb = y, (y-f.height)/dt
@@ -240,11 +240,11 @@ func (f *Foot) lock(free, v m3.Vec3, o *FootLock, pace, room, dt float32) m3.Vec
 		f.locked, f.catchesUp = true, false
 		f.lockPos = free.Add(f.offset)
 		f.offset, f.vel = m3.Vec3{}, m3.Vec3{}
-		f.offset.Y, f.vel.Y = m3.Spring(f.height-standHeight, f.climb, 0, o.Press, dt)
+		f.offset.Y, f.vel.Y = m3.Spring(f.height-TipHeight, f.climb, 0, o.Press, dt)
 	}
 	to := free.Add(f.offset)
 	if f.locked {
-		to = m3.V(f.lockPos.X, standHeight+f.offset.Y, f.lockPos.Z)
+		to = m3.V(f.lockPos.X, TipHeight+f.offset.Y, f.lockPos.Z)
 	}
 	to.Y = f.brake(max(to.Y, minTipHeight), dt)
 	return to

@@ -70,11 +70,11 @@ func TestLandsInOneGo(t *testing.T) {
 			tip.Y -= min(v*dt, 0.2*(tip.Y-0.02))
 			y = append(y, f.lock(tip, f.observe(tip, dt), &lock, 0, 1, dt).Y)
 		}
-		if m3.Abs(y[60]-standHeight) > 1e-3 || !f.locked {
+		if m3.Abs(y[60]-TipHeight) > 1e-3 || !f.locked {
 			t.Fatalf("at %g m/s: after a second it is at %g m, held: %v", v, y[60], f.locked)
 		}
-		for i := 2; i < 60 && y[i] > standHeight+0.003; i++ {
-			if a, b := y[i-1]-y[i], y[i]-y[i+1]; b > a+0.013 || y[i] > standHeight+0.006 && a < 0.3*min(v*dt, 0.2*(y[i]-standHeight)) {
+		for i := 2; i < 60 && y[i] > TipHeight+0.003; i++ {
+			if a, b := y[i-1]-y[i], y[i]-y[i+1]; b > a+0.013 || y[i] > TipHeight+0.006 && a < 0.3*min(v*dt, 0.2*(y[i]-TipHeight)) {
 				t.Errorf("at %g m/s, tick %d: it sinks by %.1f mm and then by %.1f", v, i, 1000*a, 1000*b)
 			}
 		}

@@ -5,9 +5,9 @@ import "mannequin/engine/m3"
 const (
 	// maxLegs and maxChain bound the legs of a body and the bones of a tail or head.
 	maxLegs, maxChain = 8, 8
-	// standHeight is the height of a standing tip above the terrain, m. It hides rounding and the
+	// TipHeight is the height of a standing tip above its sole, m. It hides rounding and the
 	// terrain's roughness.
-	standHeight = 0.004
+	TipHeight = 0.004
 	// minTipHeight is the least height of a tip in flight, m.
 	minTipHeight = 0.003
 	// soleFadeHeight is the flat height over which a foot stops following the slope, m.
@@ -152,12 +152,12 @@ func (s *Legged) followTerrain(foot *Foot, at, v m3.Vec3, length float32, step *
 		n := s.groundNormal(at.X, at.Z)
 		slope := max(-n.Dot(v)/max(n.Y, 0.5), 0)
 		for _, u := range [...]float32{0.5, 1} {
-			ground = max(ground, s.groundHeight(at.X+u*v.X, at.Z+u*v.Z)-u*slope+standHeight-at.Y)
+			ground = max(ground, s.groundHeight(at.X+u*v.X, at.Z+u*v.Z)-u*slope+TipHeight-at.Y)
 		}
 	}
 	at.Y += ground
 	if step != nil {
-		sole := m3.V(0, s.Sole+standHeight, 0)
+		sole := m3.V(0, s.Sole+TipHeight, 0)
 		at = step.sole(at.Sub(sole)).Add(sole)
 	}
 	at = foot.path.next(at, s.footAccel, footEaseHalflife, s.DT)
@@ -209,7 +209,7 @@ func (s *Legged) moveLeg(m []m3.Xform, l Leg, p *legPlan, foot *Foot) {
 	if to, turned := s.limitAcceleration(m, l.ankle(), l.tip(), &foot.tip, s.footAccel); turned {
 		s.yield(m, l, foot, ankle, tip, to)
 	}
-	at := m3.V(foot.lockPos.X, s.groundHeight(foot.lockPos.X, foot.lockPos.Z)+standHeight, foot.lockPos.Z)
+	at := m3.V(foot.lockPos.X, s.groundHeight(foot.lockPos.X, foot.lockPos.Z)+TipHeight, foot.lockPos.Z)
 	foot.rest(m[l.tip()].Pos.Dist(at), s.DT)
 }
 

@@ -47,7 +47,7 @@ func TestBrake(t *testing.T) {
 		h := f.height
 		var y [3]float32
 		for i := range 60 {
-			h = max(h-v*dt, standHeight)
+			h = max(h-v*dt, TipHeight)
 			out := f.brake(h, dt)
 			y = [3]float32{y[1], y[2], out}
 			if i < 2 {
@@ -57,15 +57,15 @@ func TestBrake(t *testing.T) {
 				t.Errorf("at %g m/s, tick %d: %g m/s²", v, i, a)
 			}
 		}
-		if y[2] != standHeight {
+		if y[2] != TipHeight {
 			t.Errorf("at %g m/s: it stops at %g m", v, y[2])
 		}
 	}
 	// A forepaw at a canter of 3.8 m/s (D1_010_KAN01_001, frame 440 on).
 	f := Foot{height: 0.192}
 	for _, h := range []float32{0.147, 0.098, 0.048, 0.024, 0.023, 0.02} {
-		if out := f.brake(h-0.02+standHeight, dt); out-(h-0.02+standHeight) > 0.012 {
-			t.Errorf("at %g m the paw is held up at %g", h-0.02+standHeight, out)
+		if out := f.brake(h-0.02+TipHeight, dt); out-(h-0.02+TipHeight) > 0.012 {
+			t.Errorf("at %g m the paw is held up at %g", h-0.02+TipHeight, out)
 		}
 	}
 }

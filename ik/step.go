@@ -118,7 +118,7 @@ func (s *Legged) Steppable(m []m3.Xform, body *Body, leg int, at m3.Vec3) error 
 	if leg == 1 {
 		ahead = ahead.Neg()
 	}
-	ankle := at.Add(m3.V(0, s.Sole+standHeight, 0)).Add(m[l.ankle()].Pos.Sub(m[l.tip()].Pos))
+	ankle := at.Add(m3.V(0, s.Sole+TipHeight, 0)).Add(m[l.ankle()].Pos.Sub(m[l.tip()].Pos))
 	way := ankle.Sub(hip)
 	switch {
 	case way.Y > -leastStep*length:

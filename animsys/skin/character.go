@@ -57,7 +57,7 @@ func (s *Skin) Character(sk *skel.Skeleton, opt CharacterOptions) (*Character, e
 		scale = f.scale * opt.Size
 	}
 	own, rest := f.own(scale)
-	sole := ik.DefaultHuman().Sole + tipHeight
+	sole := ik.DefaultHuman().Sole + ik.TipHeight
 	switch {
 	case f.isOurs(own, f.scale/scale):
 		sole = 0
@@ -68,7 +68,7 @@ func (s *Skin) Character(sk *skel.Skeleton, opt CharacterOptions) (*Character, e
 	case f.upright:
 		f.straighten()
 	default:
-		f.bind, sole = stands, ik.DefaultDog().Sole+tipHeight // animals stand as each does
+		f.bind, sole = stands, ik.DefaultDog().Sole+ik.TipHeight // animals stand as each does
 	}
 	roles, err := ik.HumanRoles(sk.Names)
 	if !f.upright {
@@ -218,9 +218,6 @@ func (f *fit) isOurs(own *skel.Skeleton, scale float32) bool {
 	}
 	return true
 }
-
-// tipHeight is how high ik.Legged has standing tips above their soles, m.
-const tipHeight = 0.004
 
 // own returns the file's own skeleton, turned, scaled and on the ground, and the joints at rest.
 func (f *fit) own(scale float32) (*skel.Skeleton, []m3.Xform) {

@@ -8,15 +8,14 @@ import (
 	"mannequin/ik"
 )
 
-// A Stream draws once for each window, so its people move even less than those of Extend.
+// A Stream takes one random sample for each window. So its people move even less than those of Predictor.Extend.
 const (
-	livelyTrunk  = 1.25  // by which their trunks and heads move more about their mean against the hips, a share
-	livelyArms   = 0.77  // and their arms against the shoulders
-	livelyWindow = 20    // most frames of that mean, which ends with the frame itself: later ones are not made yet
-	calmReach    = 5     // most frames before and after of the mean that calms people who stand
-	standBend    = 0.7   // by which the knees of people who stand bend, a share: the network's straighten only after seconds
-	standReach   = 12    // most frames of the mean pace by which they stand, which ends with the frame itself
-	tipHeight    = 0.004 // m, of a foot that stands over the sole's thickness, in ik
+	livelyTrunk  = 1.25 // by which their trunks and heads move more about their mean against the hips, a share
+	livelyArms   = 0.77 // and their arms against the shoulders
+	livelyWindow = 20   // most frames of that mean, which ends with the frame itself: later ones are not made yet
+	calmReach    = 5    // most frames before and after of the mean that calms people who stand
+	standBend    = 0.7  // by which the knees of people who stand bend, a share: the network's straighten only after seconds
+	standReach   = 12   // most frames of the mean pace by which they stand, which ends with the frame itself
 )
 
 // livelyColumn is a value of a joint that moves more.
@@ -128,7 +127,7 @@ func (s *Stream) enliven(row int) {
 		s.upright(shown[f*width:][:width], window, f)
 	}
 	// Feet stand on soles. Otherwise the ground would lift them below a body that stays, and bend the knees of those who stand.
-	rise := ik.DefaultHuman().Sole + tipHeight - contactHeight
+	rise := ik.DefaultHuman().Sole + ik.TipHeight - contactHeight
 	for f := range m.Predict + 1 {
 		for j := range m.Layout.Joints {
 			shown[f*width+m.Layout.Pos(j)+1] += rise

@@ -50,6 +50,6 @@ func TestPluginOnStubs(t *testing.T) {
 	var plugin struct{ Modules []struct{ Name string } }
 	must.Do(t, json.Unmarshal(must.Get(os.ReadFile("Mannequin/Mannequin.uplugin"))(t), &plugin))
 	if len(plugin.Modules) != 1 || plugin.Modules[0].Name != filepath.Base(source) {
-		t.Errorf("the modules are %v, want that of %s", plugin.Modules, source)
+		t.Errorf("the plugin file lists the modules %v, want one whose source is %s", plugin.Modules, source)
 	}
 }

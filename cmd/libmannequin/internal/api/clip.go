@@ -26,7 +26,7 @@ func idOf(k *layer.Clip) ID {
 	return own
 }
 
-// ClipOptions are those of CreateClip; see mqClipDef. Either Bytes or Rotations are set.
+// ClipOptions say what clip CreateClip makes: of the file in Bytes, or of the arrays in Rotations and Positions. See mqClipDef.
 type ClipOptions struct {
 	Name      string
 	Bytes     []byte // may be the host's: it is not kept

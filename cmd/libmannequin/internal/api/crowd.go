@@ -26,7 +26,7 @@ type Crowd struct {
 	rot               []m3.Quat
 }
 
-// CrowdOptions are those of CreateCrowd; see mqCrowdDef.
+// CrowdOptions say what crowd CreateCrowd makes. See mqCrowdDef.
 type CrowdOptions struct {
 	Model             ID
 	Every2, Every4    ID

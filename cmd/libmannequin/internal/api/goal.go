@@ -27,7 +27,7 @@ func (a *axes) own(g *Goal) (Goal, error) {
 	return o, o.valid()
 }
 
-// valid returns an error if nobody can have the goal.
+// valid returns an error if a value of the goal is not finite or out of range.
 func (g *Goal) valid() error {
 	switch {
 	case g.Kind < GoalDirection || g.Kind > GoalPlace:

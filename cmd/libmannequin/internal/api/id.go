@@ -45,7 +45,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Errorf returns an error with a code.
 func Errorf(c Code, format string, args ...any) error { return &Error{c, fmt.Errorf(format, args...)} }
 
-// CodeOf returns the code of an error: Refused for those of the runtime.
+// CodeOf returns the code of an error. An error of the runtime, which has no code, counts as Refused.
 func CodeOf(err error) Code {
 	var own *Error
 	switch {

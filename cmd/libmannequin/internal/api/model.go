@@ -25,7 +25,7 @@ const (
 	KindCharacter = 2
 )
 
-// Model is what moves, from a file. It is immutable but for its masks.
+// Model is a network or a character, read from a file. Only its table of joint masks changes later.
 type Model struct {
 	Kind          int32
 	Name, License string

@@ -40,7 +40,7 @@ type World struct {
 	reaches  generic.Map1[ecs.Reach]
 }
 
-// WorldOptions are those of CreateWorld; see mqWorldDef.
+// WorldOptions say what world CreateWorld makes. See mqWorldDef.
 type WorldOptions struct {
 	Space        Space
 	GroundHeight float32

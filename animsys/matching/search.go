@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"mannequin/animsys/feature"
+	"mannequin/engine/m3"
 	"mannequin/netruntime/vec"
 )
 
@@ -39,7 +41,7 @@ const lanes = 16
 func (d *Database) build() {
 	d.index = index{cols: d.Columns()}
 	var all []int32
-	acts := d.actTags()
+	acts, scraps := d.actTags(), d.scraps()
 	var lasting Tags // of actions that go on somewhere
 	d.stretches(func(c *span, first, end int32) {
 		if end-first >= lasts {
@@ -55,7 +57,9 @@ func (d *Database) build() {
 			last = min(last, end-min(ending, (end-first)/2))
 		}
 		for f := first; f < last; f++ {
-			all = append(all, f)
+			if !scraps[f] {
+				all = append(all, f)
+			}
 		}
 	})
 	if len(all) > 0 {
@@ -92,6 +96,79 @@ func (d *Database) stretches(visit func(c *span, first, end int32)) {
 			first = end
 		}
 	}
+}
+
+// scraps says which frames belong to moments of less than brief in which recordings go backward or aside, where loops go there and
+// recordings hardly ever do. A body that is asked to go there would jump from one such moment to the next for ever.
+func (d *Database) scraps() []bool {
+	const (
+		window = TickRate / 4  // ticks on either side over which a way is measured
+		goes   = 0.1           // m/s
+		angle  = 0.7           // cosine of the largest angle between the facing and a way ahead
+		enough = 10 * TickRate // of a way in recordings, mirrored ones too
+	)
+	const (
+		elsewhere = iota
+		back
+		left
+		right
+		ways
+	)
+	way := func(first, end int32) int8 {
+		var at feature.Place
+		for f := first; f < end; f++ {
+			at = d.moves[f].after(at)
+		}
+		v := m3.YawQuat(-at.Yaw / 2).Rotate(at.Pos).Scale(TickRate / float32(end-first))
+		switch speed := v.Len(); {
+		case speed < goes || v.Z > angle*speed:
+			return elsewhere
+		case v.Z < -angle*speed:
+			return back
+		case v.X > 0:
+			return left
+		}
+		return right
+	}
+	acts := d.actTags()
+	of := make([]int8, d.Frames())
+	var loops, recorded [ways]int
+	for i := range d.clips {
+		c := &d.clips[i]
+		if c.loop {
+			loops[way(c.first, c.end)]++
+			continue
+		}
+		for f := c.first + window; f+window < c.end && !c.once; f++ {
+			if d.tags[f]&acts == 0 {
+				of[f] = way(f-window, f+window)
+			}
+		}
+	}
+	moments := func(visit func(way int8, first, end int)) {
+		for first := 0; first < len(of); {
+			end := first + 1
+			for end < len(of) && of[end] == of[first] {
+				end++
+			}
+			visit(of[first], first, end)
+			first = end
+		}
+	}
+	moments(func(way int8, first, end int) {
+		if end-first >= brief {
+			recorded[way] += end - first
+		}
+	})
+	out := make([]bool, d.Frames())
+	moments(func(way int8, first, end int) {
+		if way != elsewhere && end-first < brief && loops[way] > 0 && recorded[way] < enough {
+			for f := first; f < end; f++ {
+				out[f] = true
+			}
+		}
+	})
+	return out
 }
 
 // node makes a node of frames and what is below it, and returns its number.
@@ -183,7 +260,8 @@ type Target struct {
 
 // Search returns the frame whose features are nearest to the target's query, and its cost: the square of the
 // distance. Of equally near ones it is the first. A frame of −1 is none. The last frames of clips that are no loops, and those
-// before another action, are not found; nor are actions of less than a second that last two seconds elsewhere.
+// before another action, are not found; nor are actions of less than a second that last two seconds elsewhere, nor moments of less than a
+// second in which recordings go backward or aside, where loops go there and recordings hardly do.
 func (d *Database) Search(t *Target) (frame int, cost float32) {
 	s := search{d: d, x: &d.index, t: t, best: -1, cost: float32(math.Inf(1)), hi: -1}
 	if t.Below > 0 {

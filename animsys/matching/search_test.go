@@ -69,6 +69,44 @@ func queries(d *matching.Database, n int) (all [][]float32) {
 	return all
 }
 
+// A moment in which a recording goes backward is not found where loops go backward and recordings do not.
+func TestMomentsBackward(t *testing.T) {
+	people := testmatching.People(t)
+	walk, _ := people.Motion(0)
+	play := func(ways ...int) *skel.Clip { // from one frame to the next
+		m := *walk
+		m.Pos, m.Rot, m.Frames = nil, nil, 0
+		for i := 1; i < len(ways); i++ {
+			for f := ways[i-1]; f != ways[i]; m.Frames++ {
+				pos, rot := walk.Frame(f)
+				m.Pos, m.Rot = append(m.Pos, pos...), append(m.Rot, rot...)
+				if f++; ways[i] < ways[i-1] {
+					f -= 2
+				}
+			}
+		}
+		return &m
+	}
+	const moment = 120 // is in the middle of one
+	recording := matching.Clip{Name: "recording", Motion: play(0, 100, 60, 160)}
+	loop := matching.Clip{Name: "loop", Motion: play(159, 40), Loop: true}
+	long := matching.Clip{Name: "long", Motion: play(160, 0, 160, 0, 160, 0, 160, 0, 160, 0)}
+	for _, c := range []struct {
+		name  string
+		clips []matching.Clip
+		found bool
+	}{
+		{"recording", []matching.Clip{recording}, true},
+		{"recording and loop", []matching.Clip{recording, loop}, false},
+		{"recording, loop, and recordings that go backward", []matching.Clip{recording, loop, long}, true},
+	} {
+		d := must.Get(matching.Build(people.Skel, c.clips, matching.Options{Roles: &people.Roles}))(t)
+		if found, _ := d.Search(&matching.Target{Query: d.AppendFeatures(nil, moment)}); (found == moment) != c.found {
+			t.Errorf("%s: frame %d is found for %d", c.name, found, moment)
+		}
+	}
+}
+
 // A search finds what a comparison with all frames finds: for all frames, for tags, and around a frame.
 func TestSearchIsExact(t *testing.T) {
 	d := testmatching.Dogs(t)

@@ -21,8 +21,12 @@ import (
 // mpirun is the command for a number of ranks, on a machine with fewer cores, also for root.
 func mpirun(t *testing.T, ranks int, program string, args ...string) *exec.Cmd {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), "mpirun", append([]string{"--oversubscribe", "--quiet", "-n", fmt.Sprint(ranks), program}, args...)...)
-	c.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1")
+	script, err := filepath.Abs("../../../../scripts/mpirun.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), script, append([]string{"--oversubscribe", "--quiet", "-n", fmt.Sprint(ranks), program}, args...)...)
+	c.Env = append(os.Environ(), "SECONDS_LEFT=5", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1")
 	return c
 }
 
@@ -147,7 +151,7 @@ func TestRanksOverMPI(t *testing.T) {
 			continue
 		case <-time.After(wait):
 		}
-		pids := children(t, c.Process.Pid)
+		pids := children(t, c.Process.Pid, filepath.Base(program))
 		if len(pids) == 0 || syscall.Kill(pids[r.IntN(len(pids))], syscall.SIGKILL) != nil {
 			<-done // it has not begun, or has just ended
 			continue
@@ -162,8 +166,8 @@ func TestRanksOverMPI(t *testing.T) {
 	t.Logf("%d times a rank was killed, %d runs ended", kills, runs)
 }
 
-// children returns the processes that a process has started.
-func children(t *testing.T, pid int) (out []int) {
+// children returns the processes of a program that a process has started.
+func children(t *testing.T, pid int, program string) (out []int) {
 	t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	if err != nil {
@@ -171,7 +175,10 @@ func children(t *testing.T, pid int) (out []int) {
 	}
 	for _, s := range strings.Fields(string(b)) {
 		var n int
-		if _, err := fmt.Sscan(s, &n); err == nil {
+		if _, err := fmt.Sscan(s, &n); err != nil {
+			continue
+		}
+		if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", n)); err == nil && strings.TrimSpace(string(b)) == program {
 			out = append(out, n)
 		}
 	}

@@ -438,7 +438,7 @@ func quantile(v []float64, q float64) float64 {
 func (r *Report) Print(out io.Writer) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, v := range r.Speeds {
-		fmt.Fprintf(t, "speed held %s\t%.2f m/s\tasked for %.2f; legs bend by %.0f°/s\n", v.Way, v.Got, v.Asked, v.Bend)
+		fmt.Fprintf(t, "speed held %s\t%.2f m/s\tasked for %.2f; legs bend by %.0f°/s, feet slip by %.0f %%\n", v.Way, v.Got, v.Asked, v.Bend, 100*v.Slip)
 	}
 	fmt.Fprintf(t, "answers\tstart %.2f s, stop %.2f s\tturn of 90° %.2f s, of 180° %.2f s\n", r.Start, r.Stop, r.Turn90, r.Turn180)
 	fmt.Fprintf(t, "circle of %.1f m\t%.0f cm beside\t%.0f° aside\n", r.Path.Radius, 100*r.Path.Distance, r.Path.Angle)

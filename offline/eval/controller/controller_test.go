@@ -46,8 +46,8 @@ func TestMeasure(t *testing.T) {
 		if math.Abs(v.Got/v.Asked-1) > 0.15 {
 			t.Errorf("asked for %.2f m/s it goes at %.2f", v.Asked, v.Got)
 		}
-		if v.Bend < 30 || v.Bend > 600 {
-			t.Errorf("at %.2f m/s legs bend by %.0f°/s", v.Asked, v.Bend)
+		if v.Bend < 30 || v.Bend > 600 || v.Slip > 0.35 {
+			t.Errorf("at %.2f m/s legs bend by %.0f°/s, and feet slip by %.0f %%", v.Asked, v.Bend, 100*v.Slip)
 		}
 	}
 	for name, v := range map[string]float64{"start": r.Start, "stop": r.Stop, "a turn of 90°": r.Turn90, "a turn of 180°": r.Turn180} {

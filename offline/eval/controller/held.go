@@ -12,7 +12,6 @@ import (
 	"mannequin/animsys"
 	"mannequin/animsys/control"
 	"mannequin/engine/m3"
-	"mannequin/ik"
 )
 
 // Held is how well a speed is held that is asked for in a direction, to both sides. Speeds are those of the character's own size, m/s.
@@ -22,8 +21,13 @@ type Held struct {
 	Got    float64 `json:"got_m_s"`    // along the direction, the mean of both sides
 	Beside float64 `json:"beside_m_s"` // the larger one at right angles to it
 	Off    float64 `json:"off_deg"`    // mean angle between where it faces and where it should
-	// Bend is how fast joints of the legs turn, °/s, as the generator poses them: the foot lock would hide a body that glides on stiff legs.
-	Bend float64 `json:"bend_deg_s"`
+	Gait
+}
+
+// Gait is how legs go, as the generator poses them: the foot lock would hide a body that glides.
+type Gait struct {
+	Bend float64 `json:"bend_deg_s"` // how fast their joints turn, °/s
+	Slip float64 `json:"slip"`       // the mean speed of the foot that goes slowest, a share of the speed: 1 if no foot ever stands
 }
 
 // Ways in which a speed is held.
@@ -56,7 +60,7 @@ type Change struct {
 	From  float64 `json:"from_m_s"` // 0: after standing
 	Asked float64 `json:"asked_m_s"`
 	Got   float64 `json:"got_m_s"`
-	Bend  float64 `json:"bend_deg_s"` // as in Held
+	Gait
 }
 
 // between returns speeds from the slowest to the fastest of a subject: its own, and as many between them that none is more than
@@ -101,8 +105,7 @@ func (s *Subject) changes() (out []Change, err error) {
 		return nil, err
 	}
 	defer w.crowd.Close()
-	joints, legs, ahead := w.crowd.Skel.Len(), w.crowd.Ground.Rig.Roles.Legs, directions[ahead]
-	at, last := make([]m3.Vec3, len(out)), make([]m3.Quat, joints*len(out))
+	at, legs, ahead := make([]m3.Vec3, len(out)), newLegs(w.crowd, len(out)), directions[ahead]
 	for tick := range before + settles + lasts {
 		for i, e := range w.agents {
 			speed := out[i].Asked
@@ -115,15 +118,12 @@ func (s *Subject) changes() (out []Change, err error) {
 			return nil, err
 		}
 		for i, e := range w.agents {
-			_, rot := w.crowd.Poses.Joints(i, joints)
-			was := last[i*joints:][:joints]
-			switch c := &out[i]; {
-			case tick == before+settles-1:
+			gait := legs.tick(i, out[i].Asked)
+			if tick == before+settles-1 {
 				at[i] = w.crowd.Root(e).Pos
-			case tick >= before+settles:
-				c.Bend += legsTurn(rot, was, legs) * 180 / math.Pi * animsys.TickRate / lasts
+			} else if tick >= before+settles {
+				out[i].Gait.add(gait, lasts)
 			}
-			copy(was, rot)
 		}
 	}
 	for i, e := range w.agents {
@@ -185,11 +185,9 @@ func (s *Subject) hold(name string, speed float32, action control.Action) (out H
 		return out, err
 	}
 	defer w.crowd.Close()
-	const degrees = 180 / math.Pi
 	const settles, lasts = 4 * animsys.TickRate, 6 * animsys.TickRate
-	way, joints := directions[name], w.crowd.Skel.Len()
+	way, legs := directions[name], newLegs(w.crowd, 2)
 	var from [2]m3.Vec3
-	last := make([]m3.Quat, 2*joints)
 	for tick := range settles + lasts {
 		for i, e := range w.agents {
 			w.ask(e, mirrored(way.Scale(speed), i), m3.V(0, 0, 1))
@@ -199,17 +197,13 @@ func (s *Subject) hold(name string, speed float32, action control.Action) (out H
 			return out, err
 		}
 		for i, e := range w.agents {
-			root := w.crowd.Root(e)
+			root, gait := w.crowd.Root(e), legs.tick(i, float64(speed))
 			if tick == settles-1 {
 				from[i] = root.Pos
 			} else if tick >= settles {
-				out.Off += math.Abs(float64(root.Rot.Yaw())) * degrees / lasts / 2
+				out.Off += math.Abs(float64(root.Rot.Yaw())) * 180 / math.Pi / lasts / 2
+				out.Gait.add(gait, 2*lasts)
 			}
-			_, rot := w.crowd.Poses.Joints(i, joints) // rows are those of the agents
-			if before := last[i*joints:]; tick >= settles {
-				out.Bend += legsTurn(rot, before, w.crowd.Ground.Rig.Roles.Legs) * degrees * animsys.TickRate / lasts / 2
-			}
-			copy(last[i*joints:], rot)
 		}
 	}
 	for i, e := range w.agents {
@@ -224,16 +218,44 @@ func (s *Subject) hold(name string, speed float32, action control.Action) (out H
 	return out, nil
 }
 
-// legsTurn returns the mean angle by which joints of the legs turn between two poses, rad.
-func legsTurn(rot, before []m3.Quat, legs []ik.Leg) (sum float64) {
-	count := 0
-	for _, l := range legs {
-		for _, j := range l[:len(l)-1] {
-			sum += float64(rot[j].Angle(before[j]))
-			count++
+// legs measures the gaits of a crowd's agents.
+type legs struct {
+	crowd *animsys.Crowd
+	model []m3.Xform // of one agent, world space
+	rot   []m3.Quat  // (agents, joints) local rotations in the tick before
+	feet  []m3.Vec3  // (agents, legs)
+}
+
+func newLegs(c *animsys.Crowd, agents int) *legs {
+	joints, feet := c.Skel.Len(), len(c.Ground.Rig.Roles.Legs)
+	return &legs{crowd: c, model: make([]m3.Xform, joints), rot: make([]m3.Quat, agents*joints), feet: make([]m3.Vec3, agents*feet)}
+}
+
+// tick returns how an agent's legs have gone since the tick before, at a speed. Rows are those of the agents.
+func (l *legs) tick(agent int, speed float64) (out Gait) {
+	all := l.crowd.Ground.Rig.Roles.Legs
+	pos, rot := l.crowd.Poses.Joints(agent, len(l.model))
+	l.crowd.Skel.LocalToModel(l.model, pos, rot)
+	was, feet := l.rot[agent*len(rot):], l.feet[agent*len(all):]
+	joints, slowest := 0, math.Inf(1)
+	for i, leg := range all {
+		tip := len(leg) - 1
+		for _, j := range leg[:tip] {
+			out.Bend += float64(rot[j].Angle(was[j]))
+			joints++
 		}
+		at := l.model[leg[tip]].Pos
+		slowest = min(slowest, float64(at.Sub(feet[i]).Flat().Len()))
+		feet[i] = at
 	}
-	return sum / float64(count)
+	copy(was, rot)
+	return Gait{Bend: out.Bend / float64(joints) * 180 / math.Pi * animsys.TickRate, Slip: slowest * animsys.TickRate / speed}
+}
+
+// add adds one of n ticks to a mean.
+func (g *Gait) add(tick Gait, n float64) {
+	g.Bend += tick.Bend / n
+	g.Slip += tick.Slip / n
 }
 
 // PrintHeld writes a table.

@@ -216,7 +216,7 @@ func fault(clips, nets *controller.Report) string {
 		}
 	}
 	for _, c := range nets.Changes {
-		net, like := controller.Held{Asked: c.Asked, Got: c.Got, Bend: c.Bend}, usual(clips.Changes, c.Asked)
+		net, like := controller.Held{Asked: c.Asked, Got: c.Got, Gait: c.Gait}, usual(clips.Changes, c.Asked)
 		if why := misses(&like, &net); why != "" {
 			return fmt.Sprintf("%s at %.2f m/s after %.2f m/s", why, c.Asked, c.From)
 		}
@@ -227,7 +227,7 @@ func fault(clips, nets *controller.Report) string {
 	return ""
 }
 
-// usual returns how clips hold a speed after others: the worst speed, and the mean of how fast legs bend.
+// usual returns how clips hold a speed after others: the worst speed, and the mean of how far feet slip.
 func usual(all []controller.Change, asked float64) (out controller.Held) {
 	n := 0.0
 	for _, c := range all {
@@ -237,24 +237,24 @@ func usual(all []controller.Change, asked float64) (out controller.Held) {
 		if n++; n == 1 || math.Abs(c.Got-asked) > math.Abs(out.Got-asked) {
 			out.Got = c.Got
 		}
-		out.Bend += c.Bend
+		out.Slip += c.Slip
 	}
-	out.Asked, out.Bend = asked, out.Bend/max(n, 1)
+	out.Asked, out.Slip = asked, out.Slip/max(n, 1)
 	return out
 }
 
 // misses says why the clips hold a speed better than a network; empty if they do not.
 func misses(clips, net *controller.Held) string {
 	const (
-		near  = 0.1 // share by which a speed may be off
-		bends = 0.6 // of how fast the clips' legs bend
+		near  = 0.1  // share by which a speed may be off
+		slips = 0.25 // share of it by which feet may slip more than the clips'
 	)
 	off := func(h *controller.Held) float64 { return math.Abs(h.Got-h.Asked) / h.Asked }
 	switch {
 	case off(net) > max(near, off(clips)) && math.Abs(net.Got-clips.Got) > near*clips.Got:
 		return "it does not hold its speed"
-	case net.Bend < bends*clips.Bend:
-		return "it glides on stiff legs"
+	case net.Slip > clips.Slip+slips:
+		return "it glides"
 	}
 	return ""
 }

@@ -61,8 +61,14 @@ func TestMakeTrains(t *testing.T) {
 
 // A network is as good as the clips unless one of its measures is worse.
 func TestFault(t *testing.T) {
-	good := controller.Report{Finite: true, Start: 0.5, Stop: 0.5, Turn90: 0.5, Turn180: 0.5, Speeds: []controller.Held{{Way: "ahead", Asked: 1, Got: 1, Bend: 100}, {Way: "ahead", Asked: 3, Got: 3, Bend: 200}, {Way: "aside", Asked: 1, Got: 0.5, Bend: 100}},
-		Changes: []controller.Change{{From: 0, Asked: 2, Got: 2, Bend: 140}, {From: 1, Asked: 2, Got: 2, Bend: 160}, {From: 3, Asked: 2, Got: 2, Bend: 150}, {From: 0, Asked: 3, Got: 2, Bend: 200}},
+	held := func(way string, asked, got, slip float64) controller.Held {
+		return controller.Held{Way: way, Asked: asked, Got: got, Gait: controller.Gait{Slip: slip}}
+	}
+	change := func(from, asked, slip float64) controller.Change {
+		return controller.Change{From: from, Asked: asked, Got: 2, Gait: controller.Gait{Slip: slip}}
+	}
+	good := controller.Report{Finite: true, Start: 0.5, Stop: 0.5, Turn90: 0.5, Turn180: 0.5, Speeds: []controller.Held{held("ahead", 1, 1, 0.1), held("ahead", 3, 3, 0.4), held("aside", 1, 0.5, 0.7)},
+		Changes: []controller.Change{change(0, 2, 0.1), change(1, 2, 0.3), change(3, 2, 0.2), change(0, 3, 0.4)},
 		Slide:   controller.Pair{Shown: 0.05, Clips: 0.08}, Jerk: controller.Pair{Shown: 100, Clips: 100}}
 	if why := fault(&good, &good); why != "" {
 		t.Error(why)
@@ -70,25 +76,25 @@ func TestFault(t *testing.T) {
 	at := func(i int, h controller.Held) func(r *controller.Report) {
 		return func(r *controller.Report) { r.Speeds = slices.Clone(r.Speeds); r.Speeds[i] = h }
 	}
-	after := func(i int, got, bend float64) func(r *controller.Report) {
+	after := func(i int, got, slip float64) func(r *controller.Report) {
 		return func(r *controller.Report) {
 			r.Changes = slices.Clone(r.Changes)
-			r.Changes[i].Got, r.Changes[i].Bend = got, bend
+			r.Changes[i].Got, r.Changes[i].Slip = got, slip
 		}
 	}
 	for want, change := range map[string]func(r *controller.Report){
-		"legs at 2.00 m/s after 1.00 m/s":  after(1, 2, 80), // between two gaits, from one of several starts
-		"speed at 2.00 m/s after 3.00 m/s": after(2, 2.3, 150),
-		"not finite":                       func(r *controller.Report) { r.Finite = false },
-		"later":                            func(r *controller.Report) { r.Turn180 = 1.2 },
-		"path":                             func(r *controller.Report) { r.Path.Distance = 0.2 },
-		"jerk":                             func(r *controller.Report) { r.Jerk.Shown = 130 },
-		"slide":                            func(r *controller.Report) { r.Slide.Shown = 0.09 },
-		"speed at 1.00 m/s ahead":          at(0, controller.Held{Way: "ahead", Asked: 1, Got: 0.8, Bend: 100}),
-		"stiff legs at 1.00 m/s":           at(0, controller.Held{Way: "ahead", Asked: 1, Got: 1, Bend: 50}),
-		"speed at 3.00 m/s ahead":          at(1, controller.Held{Way: "ahead", Asked: 3, Got: 3.4, Bend: 200}),
-		"legs at 3.00 m/s ahead":           at(1, controller.Held{Way: "ahead", Asked: 3, Got: 3, Bend: 100}), // in its trot alone
-		"speed at 1.00 m/s aside":          at(2, controller.Held{Way: "aside", Asked: 1, Got: 0.4, Bend: 100}),
+		"glides at 2.00 m/s after 1.00 m/s": after(1, 2, 0.5), // between two gaits, from one of several starts
+		"speed at 2.00 m/s after 3.00 m/s":  after(2, 2.3, 0.2),
+		"not finite":                        func(r *controller.Report) { r.Finite = false },
+		"later":                             func(r *controller.Report) { r.Turn180 = 1.2 },
+		"path":                              func(r *controller.Report) { r.Path.Distance = 0.2 },
+		"jerk":                              func(r *controller.Report) { r.Jerk.Shown = 130 },
+		"slide":                             func(r *controller.Report) { r.Slide.Shown = 0.09 },
+		"speed at 1.00 m/s ahead":           at(0, held("ahead", 1, 0.8, 0.1)),
+		"glides at 1.00 m/s":                at(0, held("ahead", 1, 1, 0.4)),
+		"speed at 3.00 m/s ahead":           at(1, held("ahead", 3, 3.4, 0.4)),
+		"glides at 3.00 m/s ahead":          at(1, held("ahead", 3, 3, 0.7)), // in its trot alone
+		"speed at 1.00 m/s aside":           at(2, held("aside", 1, 0.4, 0.7)),
 	} {
 		worse := good
 		change(&worse)
@@ -97,11 +103,11 @@ func TestFault(t *testing.T) {
 		}
 	}
 	far := good
-	if after(3, 2.1, 180)(&far); fault(&good, &far) != "" { // the clips do not go faster
+	if after(3, 2.1, 0.4)(&far); fault(&good, &far) != "" { // the clips do not go faster
 		t.Error(fault(&good, &far))
 	}
 	better := good
-	at(2, controller.Held{Way: "aside", Asked: 1, Got: 0.9, Bend: 100})(&better) // the clips hardly go aside
+	at(2, held("aside", 1, 0.9, 0.7))(&better) // the clips hardly go aside
 	if why := fault(&good, &better); why != "" {
 		t.Error(why)
 	}

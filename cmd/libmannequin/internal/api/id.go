@@ -1,5 +1,6 @@
 // Package api is the library without C: models, clips, worlds, crowds and agents by id, in the host's axes and
-// units. Package main of libmannequin translates C's structs and pointers to it.
+// units. Package main of libmannequin takes C's pointers and definitions for it. ID, Space, Goal, Obstacle, Move, Root, Event and Layout
+// have the fields of the structs of mannequin.h, in their order.
 //
 // Ids may be used on any goroutine. A world is for one goroutine at a time: calls for one that is in use
 // return [Busy].

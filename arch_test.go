@@ -80,6 +80,7 @@ var arrows = []arrow{
 		"for tests and soaks: calls of the API of worlds at random"},
 	{"internal/testing/golden", []string{"internal/atomicfile", "internal/testing/must"}, "for tests: stored pictures"},
 	{"internal/testing/testlib", []string{"internal/testing/must"}, "for tests: the C library, and programs that use it"},
+	{"internal/testing/testbrowser", []string{"internal/testing/must", "github.com/chromedp/..."}, "for tests: pages in Chromium"},
 	{"internal/testing/must", nil, "for tests: values without errors"},
 	{"internal/testing/race", nil, "for tests: whether the race detector is on"},
 	{"internal/testing/soak", nil, "a test alone: hours of work while disks fail"},

@@ -788,12 +788,12 @@ function ask(f) {
 
 /** @param {number} ground @param {number} query @param {number} hit */
 function askGround(ground, query, hit) {
-  let position = [NaN, NaN, NaN], normal = position; // no ground
+  const nowhere = [NaN, NaN, NaN];
+  structs.mqGroundHit.set(hit, { position: nowhere, normal: nowhere });
   ask(() => {
-    [position, normal] = callbacks.get(ground)(kinds.vec3.get(query));
-    if (position.length !== 3 || normal.length !== 3) throw new TypeError("the ground is a point and a normal, of three numbers each");
+    const [position, normal] = callbacks.get(ground)(kinds.vec3.get(query));
+    structs.mqGroundHit.set(hit, { position, normal });
   });
-  structs.mqGroundHit.set(hit, { position, normal });
 }
 
 /** @param {number} move @param {number} crowd @param {number} moves @param {number} count */

@@ -205,12 +205,12 @@ func TestImports(t *testing.T) {
 		Standard   bool
 		Imports    []string
 	}
-	// As they are here, as they are in a browser, and with each optional part.
+	// As they are here, as they are in a browser and in its library, and with each optional part.
 	var out []byte
 	for _, build := range []struct {
 		tags string
 		env  []string
-	}{{}, {env: []string{"GOOS=js", "GOARCH=wasm"}}, {tags: "cuda,webgpu,ort,openblas,mpi"}} {
+	}{{}, {env: []string{"GOOS=js", "GOARCH=wasm"}}, {env: []string{"GOOS=wasip1", "GOARCH=wasm"}}, {tags: "cuda,webgpu,ort,openblas,mpi"}} {
 		list := exec.Command("go", "list", "-e", "-tags", build.tags, "-json=ImportPath,Standard,Imports", "-deps", "./...")
 		list.Env = append(os.Environ(), build.env...)
 		b, err := list.Output()

@@ -58,8 +58,8 @@ func values(t *testing.T, node []string, args ...string) map[string]string {
 }
 
 func TestJS(t *testing.T) {
+	dir := testlib.Wasm(t) // also where there is no node
 	node := node(t)
-	dir := testlib.Wasm(t)
 
 	t.Run("classes", func(t *testing.T) {
 		got := values(t, node, "testdata/check.mjs", dir, dogFile, heroFile)

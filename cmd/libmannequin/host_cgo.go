@@ -49,8 +49,8 @@ func groundOf(ground *C.mqGroundFcn, context C.uintptr_t) api.GroundFunc {
 		return nil
 	}
 	return func(at m3.Vec3) (point, normal m3.Vec3) {
-		hit := C.mqCallGround(ground, v[C.mqGroundQuery](at), context)
-		return vec(hit.position), vec(hit.normal)
+		hit := v[groundHit](C.mqCallGround(ground, v[C.mqGroundQuery](groundQuery{at}), context))
+		return hit.position, hit.normal
 	}
 }
 

@@ -5,7 +5,6 @@ package main
 import (
 	"slices"
 
-	"mannequin/animsys/control"
 	"mannequin/animsys/layer"
 	"mannequin/cmd/libmannequin/internal/api"
 	"mannequin/engine/m3"
@@ -68,7 +67,7 @@ func getJoint(model api.ID, index int32, space ptr[api.Space], joint ptr[jointIn
 }
 
 // find writes the index of a name of a model's.
-func find[N int | control.Action](model api.ID, text ptr[byte], index ptr[int32], of func(*api.Model, string) (N, error)) (err error) {
+func find[N int | ~uint8](model api.ID, text ptr[byte], index ptr[int32], of func(*api.Model, string) (N, error)) (err error) {
 	to(&err, "name", text)
 	s, out := str(&err, "name", text), to(&err, "index", index)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
 	"mannequin/internal/testing/must"
@@ -54,6 +55,19 @@ func TestPage(t *testing.T) {
 		t.Errorf("%d dogs, %s kernels", len(s.Roots), s.Kernels)
 	}
 	t.Logf("%d frames, %.1f ms each without drawing", s.Frames, s.Spent)
+
+	// A worker has the library of its own.
+	var kernels string
+	b.Do(chromedp.Evaluate(`new Promise((done, fail) => {
+		const text = 'import { load, kernels, World } from "' + location.origin + '/js/mannequin.mjs"; await load(); new World().tick(); postMessage(kernels());';
+		const worker = new Worker(URL.createObjectURL(new Blob([text], { type: "text/javascript" })), { type: "module" });
+		worker.onmessage = (e) => done(e.data);
+		worker.onerror = (e) => fail(e.message);
+	})`, &kernels, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	if kernels != "simd128" {
+		t.Errorf("a worker has %s kernels", kernels)
+	}
+	b.Fine()
 
 	b.Do(chromedp.Navigate(site.URL+"/js/dogs.html?model=none"), chromedp.Poll(`document.getElementById("say").textContent.includes("404")`, nil))
 	b.Do(chromedp.Navigate(site.URL + "/js/dogs.html?dogs=0"))

@@ -34,7 +34,7 @@ const (
 	heroFile = "../../models/hero/hero.character"
 )
 
-// node returns node with the flags that let it run relaxed vectors: versions before 22 want one, later ones refuse it.
+// node returns node with the flags that let it run relaxed vectors: version 20 wants one, and those that know none refuse it.
 func node(t testing.TB) []string {
 	t.Helper()
 	path := testlib.Program(t, "node")

@@ -15,14 +15,15 @@
  * of options that are left out have the values of mannequin.h's mqDefault functions, or 0.
  *
  * @typedef {[number, number, number]} Vec3
+ * @typedef {ArrayLike<number>} Three three numbers
  * @typedef {{ right: number, up: number, forward: number, units: number }} Space axes and units of the host: see mqSpace, and space()
  * @typedef {{ index1: number, generation: number }} Id
- * @typedef {{ kind?: number, action?: number, move?: Vec3, face?: Vec3, place?: Vec3, radius?: number, speed?: number, turn?: number }} Goal
- * @typedef {{ position: Vec3, heading?: number, width?: number, depth?: number, rounding?: number, low?: number, high?: number }} Obstacle
+ * @typedef {{ kind?: number, action?: number, move?: Three, face?: Three, place?: Three, radius?: number, speed?: number, turn?: number }} Goal
+ * @typedef {{ position: Three, heading?: number, width?: number, depth?: number, rounding?: number, low?: number, high?: number }} Obstacle
  * @typedef {{ agent: Agent, position: Vec3, heading: number, moved: Vec3, turned: number }} Root
  * @typedef {{ agent: Agent, kind: number, tick: number, leg: number, joint: number, layer: number, marker: number, clip: Id, position: Vec3, normal: Vec3, speed: number }} Event
  * @typedef {{ name: string, parent: number, offset: Vec3 }} Joint
- * @typedef {{ agent: Agent, before: Vec3, after: Vec3 }} Move
+ * @typedef {{ agent: Agent, before: Vec3, after: Three }} Move
  * @typedef {URL | string | Response | BufferSource} Source where bytes are
  */
 
@@ -341,7 +342,7 @@ function put(kind, v) {
 }
 
 const id = (/** @type {Id} */ v) => put(kinds.id, v);
-const vec3 = (/** @type {Vec3} */ v) => put(kinds.vec3, v);
+const vec3 = (/** @type {Three} */ v) => put(kinds.vec3, v);
 
 /** What an mqDefault function writes, changed by options. @param {keyof typeof structs} name @param {any} options */
 function def(name, options) {
@@ -524,12 +525,12 @@ export class Agent {
     call("mqAgent_SetGoal", id(this.id), put(zeroed(structs.mqGoal), what));
   }
 
-  /** Moves it at once. @param {Vec3} position @param {number} heading */
+  /** Moves it at once. @param {Three} position @param {number} heading */
   place(position, heading) {
     call("mqAgent_SetPlace", id(this.id), vec3(position), heading);
   }
 
-  /** Pushes it over the ground. @param {Vec3} by */
+  /** Pushes it over the ground. @param {Three} by */
   nudge(by) {
     call("mqAgent_Nudge", id(this.id), vec3(by));
   }
@@ -539,12 +540,12 @@ export class Agent {
     call("mqAgent_SetUpdateRate", id(this.id), rate);
   }
 
-  /** @param {Vec3} target @param {number} [weight] */
+  /** @param {Three} target @param {number} [weight] */
   lookAt(target, weight = 1) {
     call("mqAgent_SetLookAt", id(this.id), vec3(target), weight);
   }
 
-  /** @param {number} side LEFT or RIGHT @param {Vec3} target @param {number} [weight] @param {number} [seconds] */
+  /** @param {number} side LEFT or RIGHT @param {Three} target @param {number} [weight] @param {number} [seconds] */
   hand(side, target, weight = 1, seconds = 0) {
     call("mqAgent_SetHand", id(this.id), side, vec3(target), weight, seconds);
   }
@@ -596,7 +597,7 @@ export class Crowd extends Owner {
     this.joints = model.info.joints;
   }
 
-  /** @param {Vec3} position @param {number} heading */
+  /** @param {Three} position @param {number} heading */
   spawn(position, heading) {
     return new Agent(make("Agent", id(this.id), def("mqAgentDef", { position, heading })));
   }
@@ -647,7 +648,7 @@ export class Crowd extends Owner {
   /**
    * Sets update rates by the distance from a camera.
    *
-   * @param {Vec3} eye @param {Vec3} ahead @param {number} [saving]
+   * @param {Three} eye @param {Three} ahead @param {number} [saving]
    * @param {{ everyTick?: number, every2?: number, every4?: number, behind?: number, unseen?: number, sight?: number }} [policy] see mqLODPolicy
    */
   applyLOD(eye, ahead, saving = 0, policy = {}) {
@@ -711,7 +712,7 @@ export class World extends Owner {
    * f gets a place, and returns a point of the ground, of which only the height counts, and its normal: see mqGroundFcn. What it throws,
    * the call throws that asks.
    *
-   * @param {(position: Vec3) => [Vec3, Vec3]} f
+   * @param {(position: Vec3) => [Three, Three]} f
    */
   ground(f) {
     this.#callback("ground", "mqWorld_SetGroundCallback", f);
@@ -723,7 +724,7 @@ export class World extends Owner {
    * @param {((crowd: Crowd, moves: Move[]) => void) | null} f
    */
   move(f) {
-    this.#callback("move", "mqWorld_SetMoveCallback", f && ((of, moves) => f(/** @type {Crowd} */ (this.crowds.get(of.index1)), moves)));
+    this.#callback("move", "mqWorld_SetMoveCallback", f && ((/** @type {Id} */ of, /** @type {Move[]} */ moves) => f(/** @type {Crowd} */ (this.crowds.get(of.index1)), moves)));
   }
 
   /** @param {"ground" | "move"} kind @param {string} name @param {any} f */
@@ -745,7 +746,7 @@ export class World extends Owner {
     call("mqWorld_SetObstacles", id(this.id), array(structs.mqObstacle, all), all.length);
   }
 
-  /** @param {Vec3} by */
+  /** @param {Three} by */
   shiftOrigin(by) {
     call("mqWorld_ShiftOrigin", id(this.id), vec3(by));
   }

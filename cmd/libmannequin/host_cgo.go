@@ -24,7 +24,7 @@ type (
 func number(a address) uintptr { return uintptr(a) }
 
 // lead returns where an address leads, and how many bytes may be used there: the processor checks that.
-func lead(a address) (unsafe.Pointer, uint64) { return a, math.MaxUint64 }
+func lead(a address) (unsafe.Pointer, uint64) { return a, math.MaxUint64 - uint64(uintptr(a)) }
 
 // Structs of C's and of Go's with the same fields: layout_test.go compares them.
 

@@ -81,12 +81,13 @@ func TestJS(t *testing.T) {
 			low, high float64
 		}{
 			{"walked", 3.5, 5}, {"heading", 1.4, 1.7}, {"moved", 0.01, 0.04}, {"steps", 15, 60}, {"alpha", 0.4, 0.6}, {"stretch", 0, 1e-5},
-			{"clip-seconds", 0.9, 1}, {"wall", 0.4, 1.4},
+			{"clip-seconds", 0.9, 1}, {"wall", 0.4, 1.4}, {"call-ns", 100, 10000},
 		} {
 			if v, err := strconv.ParseFloat(got[c.name], 64); err != nil || !(v >= c.low && v <= c.high) {
 				t.Errorf("%s is %q, want %g to %g", c.name, got[c.name], c.low, c.high)
 			}
 		}
+		t.Logf("a call takes %s ns", got["call-ns"])
 		layouts(t, got["structs"])
 		for name, open := range streams(t) {
 			hashes, bones := run(t, open)

@@ -68,7 +68,7 @@ func follow(err *error, what string, a address, bytes, align uint64) unsafe.Poin
 	switch p, room := lead(a); {
 	case number(a) < firstPage:
 		*err = api.Errorf(api.Null, "%s is null", what)
-	case uint64(number(a))%align != 0:
+	case uint64(number(a))&(align-1) != 0:
 		*err = api.Errorf(api.Argument, "%s is not aligned to %d bytes", what, align)
 	case room < bytes:
 		*err = badMemory(number(a))

@@ -48,10 +48,11 @@ func Errorf(c Code, format string, args ...any) error { return &Error{c, fmt.Err
 
 // CodeOf returns the code of an error. An error of the runtime, which has no code, counts as Refused.
 func CodeOf(err error) Code {
-	var own *Error
-	switch {
-	case err == nil:
+	if err == nil {
 		return OK
+	}
+	var own *Error // on the heap
+	switch {
 	case errors.As(err, &own):
 		return own.Code
 	case errors.Is(err, ecs.ErrBusy):

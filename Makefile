@@ -20,8 +20,8 @@ help:
 	@echo 'make test-webgpu  the networks through Vulkan; installs a software driver where there is none'
 	@echo 'make test-samebits  compare the dog with programs for arm64 and WebAssembly; SCENES=. all scenes'
 	@echo 'make test-cluster  several processes: MPI, Slurm, NATS and a proxy, which it installs where they are missing'
-	@echo 'make dist    the library for C and engines, for Linux and Windows, into out/dist; fetches compilers'
-	@echo 'make test-engines  the long tests of that library: ten million calls, ten minutes of 1,000 agents, checked memory; Godot and Mono, which it installs'
+	@echo 'make dist    the library for C, engines and JavaScript, for Linux, Windows and browsers, into out/dist; fetches compilers'
+	@echo 'make test-engines  the long tests of that library: ten million calls, ten minutes of 1,000 agents, checked memory; Godot, Mono and node, which it installs'
 	@echo 'make simd128  compile the kernels for browsers where their source has changed'
 	@echo 'make bench   benchmarks'
 	@echo 'make bench-peer  ONNX Runtime beside us; fetches its library through npm'
@@ -71,6 +71,7 @@ showreel: build
 check: setup
 	$(GO) vet ./...
 	GOOS=js GOARCH=wasm $(GO) vet -tags simd128 ./cmd/web ./engine/stage/... ./netruntime ./netruntime/internal/...
+	GOOS=wasip1 GOARCH=wasm $(GO) vet -tags simd128 ./cmd/libmannequin ./netruntime/internal/kernel
 	$(GO) vet -tags webgpu ./netruntime/... ./internal/backend ./animsys ./cmd/mannequin/...
 	$(GO) tool staticcheck ./...
 

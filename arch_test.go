@@ -80,6 +80,7 @@ var arrows = []arrow{
 		"for tests and soaks: calls of the API of worlds at random"},
 	{"internal/testing/golden", []string{"internal/atomicfile", "internal/testing/must"}, "for tests: stored pictures"},
 	{"internal/testing/testlib", []string{"internal/testing/must"}, "for tests: the C library, and programs that use it"},
+	{"internal/testing/testbrowser", []string{"internal/testing/must", "github.com/chromedp/..."}, "for tests: pages in Chromium"},
 	{"internal/testing/must", nil, "for tests: values without errors"},
 	{"internal/testing/race", nil, "for tests: whether the race detector is on"},
 	{"internal/testing/soak", nil, "a test alone: hours of work while disks fail"},
@@ -204,12 +205,12 @@ func TestImports(t *testing.T) {
 		Standard   bool
 		Imports    []string
 	}
-	// As they are here, as they are in a browser, and with each optional part.
+	// As they are here, as they are in a browser and in its library, and with each optional part.
 	var out []byte
 	for _, build := range []struct {
 		tags string
 		env  []string
-	}{{}, {env: []string{"GOOS=js", "GOARCH=wasm"}}, {tags: "cuda,webgpu,ort,openblas,mpi"}} {
+	}{{}, {env: []string{"GOOS=js", "GOARCH=wasm"}}, {env: []string{"GOOS=wasip1", "GOARCH=wasm"}}, {tags: "cuda,webgpu,ort,openblas,mpi"}} {
 		list := exec.Command("go", "list", "-e", "-tags", build.tags, "-json=ImportPath,Standard,Imports", "-deps", "./...")
 		list.Env = append(os.Environ(), build.env...)
 		b, err := list.Output()

@@ -52,6 +52,7 @@ godot3-server|the extension for Godot
 godot3|its picture
 mono-mcs|C#
 mono-runtime|the same
+nodejs|the library from JavaScript
 "
 fi
 

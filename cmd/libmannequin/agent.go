@@ -1,124 +1,82 @@
-package main
+//go:build cgo || wasip1
 
-/*
-#define MQ_NO_PROTOTYPES
-#include "mannequin.h"
-*/
-import "C"
+package main
 
 import (
 	"mannequin/animsys/layer"
 	"mannequin/cmd/libmannequin/internal/api"
+	"mannequin/engine/m3"
 )
 
-//export mqDefaultAgentDef
-func mqDefaultAgentDef() C.mqAgentDef { return C.mqAgentDef{cookie: cookie[C.mqAgentDef]()} }
+type agentDef struct {
+	cookie   uint32
+	position m3.Vec3
+	heading  float32
+}
 
-//export mqCreateAgent
-func mqCreateAgent(crowd C.mqCrowdId, d *C.mqAgentDef, agent *C.mqAgentId) (r C.mqResult) {
-	defer guard(&r, faults())
-	return checked(func() error {
-		a, err := api.CreateAgent(id(crowd), vec(d.position), float32(d.heading))
-		if err == nil {
-			set(agent, a)
-		}
+func defaultAgentDef() agentDef { return agentDef{cookie: cookie[agentDef]()} }
+
+func createAgent(crowd api.ID, def ptr[agentDef], agent ptr[api.ID]) (err error) {
+	d, out := definition(&err, "the definition", def), to(&err, "agent", agent)
+	if err != nil {
 		return err
-	}, def("the definition", d), to("agent", agent))
+	}
+	a, err := api.CreateAgent(crowd, d.position, d.heading)
+	if err == nil {
+		*out = a
+	}
+	return err
 }
 
-//export mqDestroyAgent
-func mqDestroyAgent(agent C.mqAgentId) (r C.mqResult) {
-	defer guard(&r, faults())
-	return failed(api.DestroyAgent(id(agent)))
-}
-
-//export mqAgent_GetRow
-func mqAgent_GetRow(agent C.mqAgentId, row *C.int32_t) (r C.mqResult) {
-	defer guard(&r, faults())
-	return checked(func() error {
-		n, err := api.RowOf(id(agent))
-		if err == nil {
-			*row = C.int32_t(n)
-		}
+func getRow(agent api.ID, row ptr[int32]) (err error) {
+	out := to(&err, "row", row)
+	if err != nil {
 		return err
-	}, to("row", row))
+	}
+	n, err := api.RowOf(agent)
+	if err == nil {
+		*out = int32(n)
+	}
+	return err
 }
 
-//export mqAgent_SetGoal
-func mqAgent_SetGoal(agent C.mqAgentId, g *C.mqGoal) (r C.mqResult) {
-	defer guard(&r, faults())
-	return checked(func() error {
-		own := goal(g)
-		return api.SetGoal(id(agent), &own)
-	}, to("goal", g))
-}
-
-//export mqAgent_SetPlace
-func mqAgent_SetPlace(agent C.mqAgentId, position C.mqVec3, heading C.float) (r C.mqResult) {
-	defer guard(&r, faults())
-	return failed(api.SetPlace(id(agent), vec(position), float32(heading)))
-}
-
-//export mqAgent_Nudge
-func mqAgent_Nudge(agent C.mqAgentId, by C.mqVec3) (r C.mqResult) {
-	defer guard(&r, faults())
-	return failed(api.Nudge(id(agent), vec(by)))
-}
-
-//export mqAgent_SetUpdateRate
-func mqAgent_SetUpdateRate(agent C.mqAgentId, rate C.int32_t) (r C.mqResult) {
-	defer guard(&r, faults())
-	return failed(api.SetUpdateRate(id(agent), int32(rate)))
-}
-
-//export mqAgent_SetLookAt
-func mqAgent_SetLookAt(agent C.mqAgentId, target C.mqVec3, weight C.float) (r C.mqResult) {
-	defer guard(&r, faults())
-	return failed(api.SetLookAt(id(agent), vec(target), float32(weight)))
-}
-
-//export mqAgent_SetHand
-func mqAgent_SetHand(agent C.mqAgentId, side C.int32_t, target C.mqVec3, weight, seconds C.float) (r C.mqResult) {
-	defer guard(&r, faults())
-	return failed(api.SetHand(id(agent), int32(side), vec(target), float32(weight), float32(seconds)))
-}
-
-//export mqDefaultPlayDef
-func mqDefaultPlayDef() C.mqPlayDef {
-	return C.mqPlayDef{cookie: cookie[C.mqPlayDef](), blendIn: layer.DefaultBlend, blendOut: layer.DefaultBlend, weight: 1, speed: 1}
-}
-
-//export mqAgent_PlayClip
-func mqAgent_PlayClip(agent C.mqAgentId, clip C.mqClipId, d *C.mqPlayDef) (r C.mqResult) {
-	defer guard(&r, faults())
-	return checked(func() error {
-		return api.PlayClip(id(agent), id(clip), api.PlayOptions{Mask: int32(d.mask), Joint: int32(d.maskJoint), PlayOptions: layer.PlayOptions{
-			Layer: int(d.layer), Loop: flag(d.loop), Hold: flag(d.hold), In: float32(d.blendIn), Out: float32(d.blendOut), Weight: float32(d.weight), Speed: float32(d.speed),
-			Start: float32(d.start), Additive: flag(d.additive), RootMotion: flag(d.rootMotion), IgnoreWalls: flag(d.ignoreWalls)}})
-	}, def("the definition", d))
-}
-
-//export mqAgent_StopClip
-func mqAgent_StopClip(agent C.mqAgentId, layer C.int32_t, seconds C.float) (r C.mqResult) {
-	defer guard(&r, faults())
-	return failed(api.StopClip(id(agent), int32(layer), float32(seconds)))
-}
-
-//export mqAgent_SetLayer
-func mqAgent_SetLayer(agent C.mqAgentId, layer C.int32_t, weight, speed C.float) (r C.mqResult) {
-	defer guard(&r, faults())
-	return failed(api.SetLayer(id(agent), int32(layer), float32(weight), float32(speed)))
-}
-
-//export mqAgent_GetClip
-func mqAgent_GetClip(agent C.mqAgentId, layer C.int32_t, clip *C.mqClipId, seconds *C.double) (r C.mqResult) {
-	defer guard(&r, faults())
-	return checked(func() error {
-		k, s, err := api.Playing(id(agent), int32(layer))
-		if err == nil {
-			set(clip, k)
-			*seconds = C.double(s)
-		}
+func setGoal(agent api.ID, goal ptr[api.Goal]) (err error) {
+	g := to(&err, "goal", goal)
+	if err != nil {
 		return err
-	}, to("clip", clip), to("seconds", seconds))
+	}
+	own := *g
+	return api.SetGoal(agent, &own)
+}
+
+type playDef struct {
+	cookie                                                                uint32
+	layer, mask, maskJoint, loop, hold, additive, rootMotion, ignoreWalls int32
+	blendIn, blendOut, weight, speed, start                               float32
+}
+
+func defaultPlayDef() playDef {
+	return playDef{cookie: cookie[playDef](), blendIn: layer.DefaultBlend, blendOut: layer.DefaultBlend, weight: 1, speed: 1}
+}
+
+func playClip(agent, clip api.ID, def ptr[playDef]) (err error) {
+	d := definition(&err, "the definition", def)
+	if err != nil {
+		return err
+	}
+	return api.PlayClip(agent, clip, api.PlayOptions{Mask: d.mask, Joint: d.maskJoint, PlayOptions: layer.PlayOptions{
+		Layer: int(d.layer), Loop: flag(d.loop), Hold: flag(d.hold), In: d.blendIn, Out: d.blendOut, Weight: d.weight, Speed: d.speed,
+		Start: d.start, Additive: flag(d.additive), RootMotion: flag(d.rootMotion), IgnoreWalls: flag(d.ignoreWalls)}})
+}
+
+func getClip(agent api.ID, layer int32, clip ptr[api.ID], seconds ptr[float64]) (err error) {
+	ofClip, ofSeconds := to(&err, "clip", clip), to(&err, "seconds", seconds)
+	if err != nil {
+		return err
+	}
+	k, s, err := api.Playing(agent, layer)
+	if err == nil {
+		*ofClip, *ofSeconds = k, s
+	}
+	return err
 }

@@ -4,7 +4,11 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +18,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testlib"
 )
 
 // long asks for the long runs: make test-engines.
@@ -63,21 +70,11 @@ func run(t *testing.T, env []string, name string, args ...string) string {
 	return string(out)
 }
 
-// build builds the library into a folder of its own, and returns the folder.
+// build builds the library into a folder of its own, once, and returns the folder.
 func build(name string, env []string, flags ...string) func() (string, error) {
 	return sync.OnceValues(func() (string, error) {
 		dir := filepath.Join(folder, name)
-		exports, err := filepath.Abs("exports.map")
-		if err != nil {
-			return "", err
-		}
-		args := append([]string{"build", "-buildmode=c-shared", "-ldflags=-s -w -extldflags=-Wl,--version-script=" + exports}, flags...)
-		cmd := exec.Command("go", append(args, "-o", filepath.Join(dir, "libmannequin.so"), ".")...)
-		cmd.Env = append(os.Environ(), env...)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("%s: %w\n%s", cmd, err, out)
-		}
-		return dir, nil
+		return dir, testlib.Build(dir, env, flags...)
 	})
 }
 
@@ -278,18 +275,13 @@ func TestPython(t *testing.T) {
 // The library exports the functions of the header, with its types, and nothing else.
 func TestExports(t *testing.T) {
 	lib := library(t, plain)
-	header, err := os.ReadFile("mannequin.h")
-	if err != nil {
-		t.Fatal(err)
-	}
-	generated, err := os.ReadFile(filepath.Join(lib, "libmannequin.h"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	header := string(must.Get(os.ReadFile("mannequin.h"))(t))
+	generated := string(must.Get(os.ReadFile(filepath.Join(lib, "libmannequin.h")))(t))
+	onlyWasm := regexp.MustCompile(`(?s)#ifdef __wasm__.*?#endif`)
 	normal := strings.NewReplacer("const ", "", "*", " * ")
-	prototypes := func(text []byte, begin string) map[string]string {
+	prototypes := func(text, begin string) map[string]string {
 		all := map[string]string{}
-		for _, m := range regexp.MustCompile(`(?m)^`+begin+` ([a-zA-Z0-9_]+) (mq\w+)\((.*)\);`).FindAllStringSubmatch(string(text), -1) {
+		for _, m := range regexp.MustCompile(`(?m)^`+begin+` ([a-zA-Z0-9_]+) (mq\w+)\((.*)\);`).FindAllStringSubmatch(text, -1) {
 			types := []string{m[1]}
 			for p := range strings.SplitSeq(normal.Replace(m[3]), ",") { // types without names
 				if f := strings.Fields(p); len(f) > 1 { // not void
@@ -300,7 +292,7 @@ func TestExports(t *testing.T) {
 		}
 		return all
 	}
-	want, got := prototypes(header, "MQ_API"), prototypes(generated, "extern")
+	want, got := prototypes(onlyWasm.ReplaceAllString(header, ""), "MQ_API"), prototypes(generated, "extern")
 	for _, name := range []string{"mqWorld_SetGroundCallback", "mqWorld_SetMoveCallback"} {
 		got[name] = strings.Replace(got[name], "uintptr_t", "void*", 1) // a context is a number in Go
 	}
@@ -330,6 +322,63 @@ func TestExports(t *testing.T) {
 	}
 	if exported < len(want) {
 		t.Errorf("%d symbols for %d functions", exported, len(want))
+	}
+}
+
+// The WebAssembly module exports the functions of the header, with the types that C's compilers for wasm32 give them.
+func TestExportsWasm(t *testing.T) {
+	header := string(must.Get(os.ReadFile("mannequin.h"))(t))
+	want := map[string]string{}
+	numbers := map[string]string{"int32_t": "int32", "float": "float32", "double": "float64", "mqResult": "int32", "void": ""}
+	of := func(c string) string { // other types are addresses
+		if n, ok := numbers[strings.TrimSpace(strings.TrimPrefix(c, "const "))]; ok {
+			return n
+		}
+		return "uint32"
+	}
+	for _, m := range regexp.MustCompile(`(?m)^MQ_API (\w+\*?) (mq\w+)\((.*)\);`).FindAllStringSubmatch(header, -1) {
+		var params []string
+		result := of(m[1])
+		if strings.HasPrefix(m[1], "mq") && result == "uint32" { // a struct
+			params, result = []string{"uint32"}, ""
+		}
+		for p := range strings.SplitSeq(m[3], ",") {
+			if p != "void" {
+				params = append(params, of(p[:strings.LastIndexAny(p, " ")]))
+			}
+		}
+		want[m[2]] = strings.Join(params, " ") + ":" + result
+	}
+	got := map[string]string{}
+	for _, file := range []string{"exports_wasip1.go", "host_wasip1.go"} {
+		parsed := must.Get(parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments))(t)
+		for _, d := range parsed.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Doc == nil || !strings.Contains(f.Doc.List[len(f.Doc.List)-1].Text, "//go:wasmexport") {
+				continue
+			}
+			if doc := f.Doc.List[len(f.Doc.List)-1].Text; doc != "//go:wasmexport "+f.Name.Name {
+				t.Errorf("%s has the comment %s", f.Name.Name, doc)
+			}
+			var types []string
+			for _, p := range f.Type.Params.List {
+				for range p.Names {
+					types = append(types, p.Type.(*ast.Ident).Name)
+				}
+			}
+			got[f.Name.Name] = strings.Join(types, " ") + ":"
+			if f.Type.Results != nil {
+				got[f.Name.Name] += f.Type.Results.List[0].Type.(*ast.Ident).Name
+			}
+		}
+	}
+	if len(want) < 50 || !maps.Equal(got, want) {
+		for name := range want {
+			if got[name] != want[name] {
+				t.Errorf("%s has the types %q, want %q", name, got[name], want[name])
+			}
+		}
+		t.Errorf("%d functions for the %d of the header", len(got), len(want))
 	}
 }
 

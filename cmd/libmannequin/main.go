@@ -1,218 +1,223 @@
-// Libmannequin is the runtime as a C library, for engines and games in other languages: mannequin.h says what it does,
-// docs/engines.md how to use it.
+//go:build cgo || wasip1
+
+// Libmannequin is the runtime as a C library, for engines and games in other languages, and as a WebAssembly module for JavaScript:
+// mannequin.h says what it does, docs/engines.md how to use it.
 //
 //	go build -buildmode=c-shared -o libmannequin.so ./cmd/libmannequin
+//	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -tags simd128 -o mannequin.wasm ./cmd/libmannequin
 //
 // Package internal/api is what it does, this package only translates: it checks each pointer, copies what it is given, and makes
-// codes of errors and panics.
+// codes of errors and panics. The functions are listed twice, as C exports them (exports_cgo.go) and as WebAssembly does
+// (exports_wasip1.go). host_cgo.go and host_wasip1.go are what a pointer of the host's is.
 package main
-
-/*
-#define MQ_NO_PROTOTYPES
-#include "mannequin.h"
-#include "glue.h"
-*/
-import "C"
 
 import (
 	"runtime/debug"
 	"strings"
+	"unicode/utf8"
 	"unsafe"
 
 	"mannequin/cmd/libmannequin/internal/api"
-	"mannequin/engine/m3"
 )
 
 func main() {}
 
-// guard ends an exported function, which begins with defer guard(&r, faults()): a panic becomes an error. A pointer of the host's
-// that leads nowhere is a panic, too.
-func guard(r *C.mqResult, faults bool) {
+// do is the body of an exported function: it calls f and returns the code of its error. A panic is an error, too, and so is a
+// pointer of the host's that leads nowhere.
+func do(f func() error) (code int32) {
+	defer guard(&code, debug.SetPanicOnFault(true))
+	return failed(f())
+}
+
+// guard ends do. faults is what debug.SetPanicOnFault is set to again.
+func guard(code *int32, faults bool) {
 	if p := recover(); p != nil {
 		if at, ok := api.BadAddress(p); ok {
-			*r = failed(api.Errorf(api.Argument, "the memory at %#x cannot be used: a pointer, a size or a stride is wrong", at))
+			*code = failed(badMemory(at))
 		} else {
-			*r = failed(api.Errorf(api.Internal, "mannequin: please report this: %v\n%s", p, debug.Stack()))
+			*code = failed(api.Errorf(api.Internal, "mannequin: please report this: %v\n%s", p, debug.Stack()))
 		}
 	}
 	debug.SetPanicOnFault(faults)
 }
 
-// faults makes bad addresses panic, and returns whether they did.
-func faults() bool { return debug.SetPanicOnFault(true) }
+func badMemory(at uintptr) error {
+	return api.Errorf(api.Argument, "the memory at %#x cannot be used: a pointer, a size or a stride is wrong", at)
+}
 
 // failed stores the text of an error for mqGetLastError, and returns its code.
-func failed(err error) C.mqResult {
+func failed(err error) int32 {
 	code := api.CodeOf(err)
-	if code == api.OK {
-		return C.mq_ok
+	if code != api.OK {
+		setLastError(strings.ReplaceAll(err.Error(), "\x00", " "))
 	}
-	text := strings.ReplaceAll(err.Error(), "\x00", " ")
-	C.mqSetLastError((*C.char)(unsafe.Pointer(unsafe.StringData(text))), C.size_t(len(text)))
-	return C.mqResult(code)
+	return int32(code)
 }
+
+// ptr is a pointer of the host's. The functions below follow it and store what is wrong with it in err, unless an error is there.
+type ptr[T any] struct{ at address }
 
 // firstPage is memory that no process has.
 const firstPage = 4096
 
-// null returns an error if a pointer is null or not aligned.
-func null(what string, p unsafe.Pointer, align uintptr) error {
-	switch {
-	case uintptr(p) < firstPage:
-		return api.Errorf(api.Null, "%s is null", what)
-	case uintptr(p)%align != 0:
-		return api.Errorf(api.Argument, "%s is not aligned to %d bytes", what, align)
+// follow returns where a pointer to so many bytes leads.
+func follow(err *error, what string, a address, bytes, align uint64) unsafe.Pointer {
+	if *err != nil {
+		return nil
+	}
+	switch p, room := lead(a); {
+	case number(a) < firstPage:
+		*err = api.Errorf(api.Null, "%s is null", what)
+	case uint64(number(a))&(align-1) != 0:
+		*err = api.Errorf(api.Argument, "%s is not aligned to %d bytes", what, align)
+	case room < bytes:
+		*err = badMemory(number(a))
+	default:
+		return p
 	}
 	return nil
 }
 
-// to returns an error if a pointer cannot be written through or read.
-func to[T any](what string, p *T) error { return null(what, unsafe.Pointer(p), unsafe.Alignof(*p)) }
+// to follows a pointer that is written through or read.
+func to[T any](err *error, what string, p ptr[T]) *T {
+	var v T
+	return (*T)(follow(err, what, p.at, uint64(unsafe.Sizeof(v)), uint64(unsafe.Alignof(v))))
+}
 
 // optional is to for a pointer that may be null.
-func optional[T any](what string, p *T) error {
-	if p == nil {
+func optional[T any](err *error, what string, p ptr[T]) *T {
+	if number(p.at) == 0 {
 		return nil
 	}
-	return to(what, p)
+	return to(err, what, p)
 }
 
 // cookie is what a definition of a type begins with: 'm', 'q' and its size.
-func cookie[T any]() C.uint32_t {
+func cookie[T any]() uint32 {
 	var v T
-	return C.uint32_t(0x6d710000 | unsafe.Sizeof(v))
+	return 0x6d710000 | uint32(unsafe.Sizeof(v))
 }
 
-// def returns an error if a definition cannot be used. Its first field is its cookie.
-func def[T any](what string, p *T) error {
-	if err := to(what, p); err != nil {
-		return err
+// definition is to for a definition. Its first field is its cookie.
+func definition[T any](err *error, what string, p ptr[T]) *T {
+	d := to(err, what, p)
+	if d != nil {
+		if is := *(*uint32)(unsafe.Pointer(d)); is != cookie[T]() {
+			*err = api.Errorf(api.Argument, "%s has the cookie %#x, want %#x: get one from its mqDefault function", what, is, cookie[T]())
+		}
 	}
-	if is := *(*C.uint32_t)(unsafe.Pointer(p)); is != cookie[T]() {
-		return api.Errorf(api.Argument, "%s has the cookie %#x, want %#x: get one from its mqDefault function", what, uint32(is), uint32(cookie[T]()))
-	}
-	return nil
+	return d
 }
 
-// list returns an error if n values of T, stride bytes apart, cannot be read or written. A stride of 0 becomes that of an array.
-func list[T any](what string, p *T, n C.int32_t, stride *C.int32_t) error {
-	size := C.int32_t(unsafe.Sizeof(*p))
-	if n < 0 {
-		return api.Errorf(api.Argument, "the number of %s is %d", what, n)
+// rows are values of the host's, some bytes apart.
+type rows[T any] struct {
+	first  *T
+	stride int
+}
+
+func (r rows[T]) at(i int) *T { return (*T)(unsafe.Add(unsafe.Pointer(r.first), i*r.stride)) }
+
+// list follows a pointer to n values of T, stride bytes apart; 0 is the stride of an array.
+func list[T any](err *error, what string, p ptr[T], n, stride int32) rows[T] {
+	var v T
+	size, align := int32(unsafe.Sizeof(v)), int32(unsafe.Alignof(v))
+	if stride == 0 {
+		stride = size
 	}
-	if *stride == 0 {
-		*stride = size
+	r := rows[T]{stride: int(stride)}
+	switch {
+	case *err != nil:
+	case n < 0:
+		*err = api.Errorf(api.Argument, "the number of %s is %d", what, n)
+	case stride < size || stride%align != 0:
+		*err = api.Errorf(api.Argument, "the stride of %s is %d bytes: want a multiple of %d of at least %d", what, stride, align, size)
+	case n > 0:
+		r.first = (*T)(follow(err, what, p.at, uint64(n-1)*uint64(stride)+uint64(size), uint64(align)))
 	}
-	if *stride < size || *stride%C.int32_t(unsafe.Alignof(*p)) != 0 {
-		return api.Errorf(api.Argument, "the stride of %s is %d bytes: want a multiple of %d of at least %d", what, *stride, unsafe.Alignof(*p), size)
+	return r
+}
+
+// array is list for an array of at most most values.
+func array[T any](err *error, what string, p ptr[T], n, most int32) []T {
+	r := list(err, what, p, n, 0)
+	if *err == nil && n > most {
+		*err = api.Errorf(api.Argument, "%d %s: at most %d are allowed", n, what, most)
 	}
-	if n == 0 {
+	if *err != nil {
 		return nil
 	}
-	return to(what, p)
-}
-
-// at returns the value i of a list.
-func at[T any](p *T, i int, stride C.int32_t) *T {
-	return (*T)(unsafe.Add(unsafe.Pointer(p), i*int(stride)))
+	return unsafe.Slice(r.first, n)
 }
 
 // mostBytes bounds what is read and written at once.
 const mostBytes = 1 << 31
 
 // memory returns the host's bytes.
-func memory(what string, p unsafe.Pointer, size C.size_t) ([]byte, error) {
-	switch {
-	case size == 0:
-		return nil, nil
-	case uintptr(p) < firstPage:
-		return nil, api.Errorf(api.Null, "%s is null", what)
-	case size > mostBytes:
-		return nil, api.Errorf(api.Argument, "%s has %d bytes: at most %d are allowed", what, uint64(size), uint64(mostBytes))
+func memory(err *error, what string, a address, bytes uint64) []byte {
+	if *err == nil && bytes > mostBytes {
+		*err = api.Errorf(api.Argument, "%s has %d bytes: at most %d are allowed", what, bytes, uint64(mostBytes))
 	}
-	return unsafe.Slice((*byte)(p), int(size)), nil
+	if *err != nil || bytes == 0 {
+		return nil
+	}
+	p := follow(err, what, a, bytes, 1)
+	if p == nil {
+		return nil
+	}
+	return unsafe.Slice((*byte)(p), bytes)
 }
 
 // longest bounds the texts that are read, with the 0 at their end.
 const longest = 1024
 
 // str copies a text of the host's; a null one is empty.
-func str(what string, p *C.char) (string, error) {
-	if p == nil {
-		return "", nil
+func str(err *error, what string, p ptr[byte]) string {
+	first := optional(err, what, p)
+	if first == nil {
+		return ""
 	}
-	if err := to(what, p); err != nil {
-		return "", err
-	}
-	for n := range longest {
-		if *(*byte)(unsafe.Add(unsafe.Pointer(p), n)) == 0 {
-			return string(unsafe.Slice((*byte)(unsafe.Pointer(p)), n)), nil
+	_, room := lead(p.at)
+	all := unsafe.Slice(first, min(longest, room))
+	for n, c := range all {
+		if c == 0 {
+			return string(all[:n])
 		}
 	}
-	return "", api.Errorf(api.Argument, "%s is longer than %d bytes, or does not end with a 0", what, longest-1)
+	*err = api.Errorf(api.Argument, "%s is longer than %d bytes, or does not end with a 0", what, longest-1)
+	return ""
 }
 
-// name writes a text with a 0, cut between runes if it is too long.
-func name(dst *[C.MQ_NAME]C.char, s string) {
-	*dst = [C.MQ_NAME]C.char{}
-	for n, r := range s {
-		if n+len(string(r)) >= len(dst) {
-			break
-		}
-		for i := range len(string(r)) {
-			dst[n+i] = C.char(s[n+i])
-		}
+// name is a text in a struct, with a 0 at its end.
+type name [64]byte
+
+// text returns the name of a text, which is cut between runes if it is too long.
+func text(s string) (n name) {
+	for len(s) >= len(n) {
+		_, last := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-last]
 	}
+	copy(n[:], s)
+	return n
 }
 
-func vec(v C.mqVec3) m3.Vec3  { return m3.V(float32(v.x), float32(v.y), float32(v.z)) }
-func cvec(v m3.Vec3) C.mqVec3 { return C.mqVec3{C.float(v.X), C.float(v.Y), C.float(v.Z)} }
-func flag(b C.int32_t) bool   { return b != 0 }
+func flag(b int32) bool { return b != 0 }
 
-func space(s C.mqSpace) api.Space {
-	return api.Space{Right: int32(s.right), Up: int32(s.up), Forward: int32(s.forward), Units: float32(s.units)}
-}
+type version struct{ major, minor, revision int32 }
 
-// version is that of the header.
-var version = C.mqVersion{C.MQ_VERSION_MAJOR, C.MQ_VERSION_MINOR, C.MQ_VERSION_REVISION}
+// current is the version of the header.
+var current = version{1, 0, 0}
 
-//export mqGetVersion
-func mqGetVersion() C.mqVersion { return version }
-
-//export mqGetSpace
-func mqGetSpace(engine C.int32_t) C.mqSpace {
+// spaceOf returns the space of an mq_engine constant.
+func spaceOf(engine int32) api.Space {
 	switch engine {
-	case C.mq_engineUnity:
-		return C.mqSpace{C.mq_axisX, C.mq_axisY, C.mq_axisZ, 1}
-	case C.mq_engineUnreal:
-		return C.mqSpace{C.mq_axisY, C.mq_axisZ, C.mq_axisX, 100}
-	case C.mq_engineGodot:
-		return C.mqSpace{C.mq_axisX, C.mq_axisY, -C.mq_axisZ, 1}
-	case C.mq_engineBlender:
-		return C.mqSpace{C.mq_axisX, C.mq_axisZ, C.mq_axisY, 1}
+	case 1: // Unity
+		return api.Space{Right: 1, Up: 2, Forward: 3, Units: 1}
+	case 2: // Unreal
+		return api.Space{Right: 2, Up: 3, Forward: 1, Units: 100}
+	case 3: // Godot
+		return api.Space{Right: 1, Up: 2, Forward: -3, Units: 1}
+	case 4: // Blender
+		return api.Space{Right: 1, Up: 3, Forward: 2, Units: 1}
 	}
-	return C.mqSpace{-C.mq_axisX, C.mq_axisY, C.mq_axisZ, 1}
-}
-
-// checked calls f, unless one of the errors is not nil, and returns the code.
-func checked(f func() error, errs ...error) C.mqResult {
-	for _, err := range errs {
-		if err != nil {
-			return failed(err)
-		}
-	}
-	if err := f(); err != nil {
-		return failed(err)
-	}
-	return C.mq_ok
-}
-
-// id takes an id from the host; all kinds of ids have the same fields.
-func id[T C.mqModelId | C.mqClipId | C.mqWorldId | C.mqCrowdId | C.mqAgentId](v T) api.ID {
-	return *(*api.ID)(unsafe.Pointer(&v))
-}
-
-// set writes an id.
-func set[T C.mqModelId | C.mqClipId | C.mqWorldId | C.mqCrowdId | C.mqAgentId](dst *T, v api.ID) {
-	*dst = *(*T)(unsafe.Pointer(&v))
+	return api.Own
 }

@@ -33,6 +33,12 @@
 // of the space: counterclockwise from above in right-handed spaces, clockwise in left-handed ones. At
 // heading 0 an agent faces the forward axis.
 //
+// WebAssembly. mannequin.wasm exports these functions as C's compilers for wasm32 call them: a struct is
+// passed by its address, and one that is returned is written to the address that comes first. Addresses
+// lead into memory that mqAllocate has returned; others are errors. There is one thread. A callback is
+// any number but 0, by which the host's functions mannequin.ground (ground, query, hit, context) and
+// mannequin.move (move, crowd, moves, count, context) know it. They must return.
+//
 // Strings are UTF-8 of at most 1023 bytes and end with a 0. Flags are int32_t: 0 is no, all else yes. A count, size or stride
 // is never negative; strides are in bytes.
 
@@ -498,6 +504,13 @@ MQ_API mqResult mqAgent_SetLayer(mqAgentId agent, int32_t layer, float weight, f
 // Writes what plays on a layer and its time. The id is null if nothing does, if the clip was destroyed, and
 // for clips that a restored save has brought.
 MQ_API mqResult mqAgent_GetClip(mqAgentId agent, int32_t layer, mqClipId* clip, double* seconds);
+
+#ifdef __wasm__
+// Memory of the module for what the host passes, at least size bytes, aligned to 8; null if size is more than
+// 2^30. If there is no more memory, the module ends.
+MQ_API void* mqAllocate(size_t size);
+MQ_API void mqFree(void* memory);
+#endif
 
 #endif // MQ_NO_PROTOTYPES
 

@@ -1,162 +1,148 @@
+//go:build cgo || wasip1
+
 package main
 
-/*
-#define MQ_NO_PROTOTYPES
-#include "mannequin.h"
-*/
-import "C"
-
 import (
-	"unsafe"
+	"slices"
 
 	"mannequin/animsys/layer"
 	"mannequin/cmd/libmannequin/internal/api"
 	"mannequin/engine/m3"
 )
 
-//export mqCreateModel
-func mqCreateModel(bytes unsafe.Pointer, size C.size_t, model *C.mqModelId) (r C.mqResult) {
-	defer guard(&r, faults())
-	file, err := memory("bytes", bytes, size)
-	return checked(func() error {
-		m, err := api.CreateModel(file)
-		if err == nil {
-			set(model, m)
-		}
-		return err
-	}, err, to("model", model))
-}
-
-//export mqDestroyModel
-func mqDestroyModel(model C.mqModelId) (r C.mqResult) {
-	defer guard(&r, faults())
-	return failed(api.DestroyModel(id(model)))
-}
-
-// ofModel calls f with a model.
-func ofModel(model C.mqModelId, f func(m *api.Model) error) error {
-	m, err := api.ModelOf(id(model))
+func createModel(bytes address, size uint64, model ptr[api.ID]) (err error) {
+	file, out := memory(&err, "bytes", bytes, size), to(&err, "model", model)
 	if err != nil {
 		return err
 	}
-	return f(m)
+	m, err := api.CreateModel(file)
+	if err == nil {
+		*out = m
+	}
+	return err
 }
 
-//export mqModel_GetInfo
-func mqModel_GetInfo(model C.mqModelId, info *C.mqModelInfo) (r C.mqResult) {
-	defer guard(&r, faults())
-	return checked(func() error {
-		return ofModel(model, func(m *api.Model) error {
-			*info = C.mqModelInfo{kind: C.int32_t(m.Kind), joints: C.int32_t(m.Skel.Len()), legs: C.int32_t(m.Legs), topSpeed: C.float(m.TopSpeed)}
-			name(&info.name, m.Name)
-			name(&info.license, m.License)
-			return nil
-		})
-	}, to("info", info))
+type modelInfo struct {
+	kind, joints, legs int32
+	topSpeed           float32
+	name, license      name
 }
 
-//export mqModel_GetJoint
-func mqModel_GetJoint(model C.mqModelId, index C.int32_t, in *C.mqSpace, joint *C.mqJoint) (r C.mqResult) {
-	defer guard(&r, faults())
-	return checked(func() error {
-		return ofModel(model, func(m *api.Model) error {
-			of := api.Own
-			if in != nil {
-				of = space(*in)
-			}
-			j, err := m.Joint(int(index), of)
-			if err != nil {
-				return err
-			}
-			*joint = C.mqJoint{parent: C.int32_t(j.Parent), offset: cvec(j.Offset)}
-			name(&joint.name, j.Name)
-			return nil
-		})
-	}, optional("space", in), to("joint", joint))
+func getInfo(model api.ID, info ptr[modelInfo]) (err error) {
+	out := to(&err, "info", info)
+	if err != nil {
+		return err
+	}
+	m, err := api.ModelOf(model)
+	if err == nil {
+		*out = modelInfo{m.Kind, int32(m.Skel.Len()), int32(m.Legs), m.TopSpeed, text(m.Name), text(m.License)}
+	}
+	return err
 }
 
-//export mqModel_FindJoint
-func mqModel_FindJoint(model C.mqModelId, text *C.char, index *C.int32_t) (r C.mqResult) {
-	defer guard(&r, faults())
-	s, err := str("name", text)
-	return checked(func() error {
-		return ofModel(model, func(m *api.Model) error {
-			i, err := m.FindJoint(s)
-			if err == nil {
-				*index = C.int32_t(i)
-			}
-			return err
-		})
-	}, to("name", text), err, to("index", index))
+type jointInfo struct {
+	name   name
+	parent int32
+	offset m3.Vec3
 }
 
-//export mqModel_FindAction
-func mqModel_FindAction(model C.mqModelId, text *C.char, action *C.int32_t) (r C.mqResult) {
-	defer guard(&r, faults())
-	s, err := str("name", text)
-	return checked(func() error {
-		return ofModel(model, func(m *api.Model) error {
-			a, err := m.FindAction(s)
-			if err == nil {
-				*action = C.int32_t(a)
-			}
-			return err
-		})
-	}, to("name", text), err, to("action", action))
+func getJoint(model api.ID, index int32, space ptr[api.Space], joint ptr[jointInfo]) (err error) {
+	in, out := optional(&err, "space", space), to(&err, "joint", joint)
+	if err != nil {
+		return err
+	}
+	m, err := api.ModelOf(model)
+	if err != nil {
+		return err
+	}
+	of := api.Own
+	if in != nil {
+		of = *in
+	}
+	j, err := m.Joint(int(index), of)
+	if err == nil {
+		*out = jointInfo{text(j.Name), int32(j.Parent), j.Offset}
+	}
+	return err
 }
 
-//export mqDefaultClipDef
-func mqDefaultClipDef() C.mqClipDef {
-	return C.mqClipDef{cookie: cookie[C.mqClipDef](), framesPerSecond: 30, space: mqGetSpace(C.mq_engineNone)}
+// find writes the index of a name of a model's.
+func find[N int | ~uint8](model api.ID, text ptr[byte], index ptr[int32], of func(*api.Model, string) (N, error)) (err error) {
+	to(&err, "name", text)
+	s, out := str(&err, "name", text), to(&err, "index", index)
+	if err != nil {
+		return err
+	}
+	m, err := api.ModelOf(model)
+	if err != nil {
+		return err
+	}
+	i, err := of(m, s)
+	if err == nil {
+		*out = int32(i)
+	}
+	return err
 }
 
-//export mqCreateClip
-func mqCreateClip(model C.mqModelId, d *C.mqClipDef, clip *C.mqClipId) (r C.mqResult) {
-	defer guard(&r, faults())
-	return checked(func() error {
-		return ofModel(model, func(m *api.Model) error {
-			o, err := clipOptions(d, m.Skel.Len())
-			if err != nil {
-				return err
-			}
-			k, err := api.CreateClip(id(model), o)
-			if err == nil {
-				set(clip, k)
-			}
-			return err
-		})
-	}, def("the definition", d), to("clip", clip))
+type marker struct {
+	name    ptr[byte]
+	seconds float32
+}
+
+type clipDef struct {
+	cookie                 uint32
+	name                   ptr[byte]
+	bytes                  address
+	size                   length
+	animation              ptr[byte]
+	rotations              ptr[m3.Quat]
+	positions              ptr[m3.Vec3]
+	frames                 int32
+	framesPerSecond        float32
+	space                  api.Space
+	markers                ptr[marker]
+	markerCount, reference int32
+}
+
+func defaultClipDef() clipDef {
+	return clipDef{cookie: cookie[clipDef](), framesPerSecond: 30, space: api.Own}
+}
+
+func createClip(model api.ID, def ptr[clipDef], clip ptr[api.ID]) (err error) {
+	d, out := definition(&err, "the definition", def), to(&err, "clip", clip)
+	if err != nil {
+		return err
+	}
+	m, err := api.ModelOf(model)
+	if err != nil {
+		return err
+	}
+	o, err := clipOptions(d, m.Skel.Len())
+	if err != nil {
+		return err
+	}
+	k, err := api.CreateClip(model, o)
+	if err == nil {
+		*out = k
+	}
+	return err
 }
 
 // clipOptions copies what a definition says of a clip for a number of joints.
-func clipOptions(d *C.mqClipDef, joints int) (o api.ClipOptions, err error) {
-	if o.Name, err = str("the clip's name", d.name); err != nil {
+func clipOptions(d *clipDef, joints int) (o api.ClipOptions, err error) {
+	o.Name, o.Animation = str(&err, "the clip's name", d.name), str(&err, "the animation's name", d.animation)
+	o.FPS, o.Space, o.Reference = d.framesPerSecond, d.space, int(d.reference)
+	for _, k := range array(&err, "markers", d.markers, d.markerCount, layer.MaxMarkers) {
+		o.Markers = append(o.Markers, layer.Marker{Name: str(&err, "a marker's name", k.name), Time: k.seconds})
+	}
+	if err != nil {
 		return o, err
 	}
-	if o.Animation, err = str("the animation's name", d.animation); err != nil {
-		return o, err
-	}
-	o.FPS, o.Space, o.Reference = float32(d.framesPerSecond), space(d.space), int(d.reference)
-	var stride C.int32_t
-	if d.markerCount > layer.MaxMarkers {
-		return o, api.Errorf(api.Argument, "the clip has %d markers: at most %d are allowed", d.markerCount, layer.MaxMarkers)
-	}
-	if err := list("markers", d.markers, d.markerCount, &stride); err != nil {
-		return o, err
-	}
-	for i := range int(d.markerCount) {
-		k := at(d.markers, i, stride)
-		text, err := str("a marker's name", k.name)
-		if err != nil {
-			return o, err
-		}
-		o.Markers = append(o.Markers, layer.Marker{Name: text, Time: float32(k.seconds)})
-	}
-	if (d.bytes == nil) == (d.rotations == nil) {
+	if (number(d.bytes) == 0) == (number(d.rotations.at) == 0) {
 		return o, api.Errorf(api.Argument, "a clip is made of bytes or of rotations: set one of them")
 	}
-	if d.bytes != nil {
-		if o.Bytes, err = memory("bytes", d.bytes, d.size); err == nil && o.Bytes == nil {
+	if number(d.bytes) != 0 {
+		if o.Bytes = memory(&err, "bytes", d.bytes, uint64(d.size)); err == nil && o.Bytes == nil {
 			err = api.Errorf(api.Argument, "size is 0")
 		}
 		return o, err
@@ -164,38 +150,20 @@ func clipOptions(d *C.mqClipDef, joints int) (o api.ClipOptions, err error) {
 	if d.frames < 1 || d.frames > layer.MaxFrames {
 		return o, api.Errorf(api.Argument, "the clip has %d frames: want 1 to %d", d.frames, layer.MaxFrames)
 	}
-	var ofRotations, ofPositions C.int32_t
-	if err := list("rotations", d.rotations, d.frames, &ofRotations); err != nil {
-		return o, err
-	}
-	if err := list("positions", d.positions, d.frames, &ofPositions); err != nil {
-		return o, err
-	}
-	o.Rotations, o.Positions = make([]m3.Quat, int(d.frames)*joints), make([]m3.Vec3, d.frames)
-	for i := range o.Rotations {
-		q := at(d.rotations, i, ofRotations)
-		o.Rotations[i] = m3.Quat{X: float32(q.x), Y: float32(q.y), Z: float32(q.z), W: float32(q.w)}
-	}
-	for i := range o.Positions {
-		o.Positions[i] = vec(*at(d.positions, i, ofPositions))
-	}
-	return o, nil
+	n := d.frames * int32(joints)
+	o.Rotations = slices.Clone(array(&err, "rotations", d.rotations, n, n))
+	o.Positions = slices.Clone(array(&err, "positions", d.positions, d.frames, d.frames))
+	return o, err
 }
 
-//export mqDestroyClip
-func mqDestroyClip(clip C.mqClipId) (r C.mqResult) {
-	defer guard(&r, faults())
-	return failed(api.DestroyClip(id(clip)))
-}
-
-//export mqClip_GetSeconds
-func mqClip_GetSeconds(clip C.mqClipId, loop C.int32_t, seconds *C.double) (r C.mqResult) {
-	defer guard(&r, faults())
-	return checked(func() error {
-		s, err := api.Seconds(id(clip), flag(loop))
-		if err == nil {
-			*seconds = C.double(s)
-		}
+func getSeconds(clip api.ID, loop int32, seconds ptr[float64]) (err error) {
+	out := to(&err, "seconds", seconds)
+	if err != nil {
 		return err
-	}, to("seconds", seconds))
+	}
+	s, err := api.Seconds(clip, flag(loop))
+	if err == nil {
+		*out = s
+	}
+	return err
 }

@@ -14,7 +14,7 @@ import (
 
 // noVectors makes a browser report that WebAssembly has no vectors.
 func (b *tab) noVectors() {
-	b.onLoad(`WebAssembly.validate = () => false`)
+	b.OnLoad(`WebAssembly.validate = () => false`)
 }
 
 // BenchmarkBrowser reports the duration of a tick without drawing: the median over some seconds of
@@ -30,7 +30,7 @@ func BenchmarkBrowser(b *testing.B) {
 				if kernels == "generic" {
 					in.noVectors()
 				}
-				in.do(chromedp.EmulateViewport(160, 120))
+				in.Do(chromedp.EmulateViewport(160, 120))
 				in.play(site.URL + "#" + scene)
 				time.Sleep(4 * time.Second)
 				var times, gaps []float64

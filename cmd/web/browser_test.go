@@ -3,11 +3,9 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -15,28 +13,11 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/page"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testbrowser"
 )
-
-// chromium finds the browser, or skips the test.
-func chromium(t testing.TB) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	if os.Getenv("MANNEQUIN_WEB") != "" {
-		t.Fatal("no Chromium: install the package chromium")
-	}
-	t.Skip("no Chromium: make test-web installs one and runs this test")
-	return ""
-}
 
 // build builds the page, into a folder that the test leaves.
 func build(t testing.TB) (dir string) {
@@ -48,74 +29,13 @@ func build(t testing.TB) (dir string) {
 	return dir
 }
 
-// tab is a page in a browser, and its complaints.
+// tab is the page in a browser.
 type tab struct {
-	context.Context
-	t      testing.TB
-	wrongs chan string
+	*testbrowser.Tab
+	t testing.TB
 }
 
-// browse starts a browser that draws in software.
-func browse(t testing.TB) *tab {
-	t.Helper()
-	// Not the test's own folder: parts of the browser that outlive it for a moment write there.
-	profile := must.Get(os.MkdirTemp("", "chromium"))(t)
-	t.Cleanup(func() { os.RemoveAll(profile) })
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox,
-		chromedp.WindowSize(960, 600), chromedp.UserDataDir(profile), chromedp.WSURLReadTimeout(time.Minute))
-	for flag, value := range map[string]any{"disable-gpu": true, "use-angle": "swiftshader", "enable-unsafe-swiftshader": true, "disable-quic": true,
-		"disable-component-update": true} {
-		opts = append(opts, chromedp.Flag(flag, value))
-	}
-	ctx, end := context.WithTimeout(context.Background(), 5*time.Minute)
-	t.Cleanup(end)
-	ctx, end = chromedp.NewExecAllocator(ctx, opts...)
-	t.Cleanup(end)
-	ctx, end = chromedp.NewContext(ctx)
-	t.Cleanup(end)
-	b := &tab{ctx, t, make(chan string, 100)}
-	chromedp.ListenTarget(ctx, func(event any) {
-		said := ""
-		switch e := event.(type) {
-		case *runtime.EventExceptionThrown:
-			said = e.ExceptionDetails.Error()
-		case *log.EventEntryAdded: // WebGL's own complaints, and files that are missing
-			// Without a graphics card Chromium itself reads canvases back, and complains.
-			wrong := e.Entry.Level == log.LevelError || e.Entry.Level == log.LevelWarning
-			// A test takes the graphics away itself.
-			if wrong && !strings.Contains(e.Entry.Text, "GPU stall due to ReadPixels") && !strings.Contains(e.Entry.Text, "CONTEXT_LOST_WEBGL") {
-				said = e.Entry.Text + " " + e.Entry.URL
-			}
-		case *runtime.EventConsoleAPICalled:
-			if e.Type == runtime.APITypeError || e.Type == runtime.APITypeWarning || e.Type == runtime.APITypeAssert {
-				for _, a := range e.Args {
-					said += string(a.Value) + a.Description + " "
-				}
-			}
-		}
-		if said != "" {
-			select {
-			case b.wrongs <- said:
-			default:
-			}
-		}
-	})
-	return b
-}
-
-func (b *tab) do(actions ...chromedp.Action) {
-	b.t.Helper()
-	must.Do(b.t, chromedp.Run(b, actions...))
-}
-
-// onLoad runs a script in every page before the page's own.
-func (b *tab) onLoad(script string) {
-	b.t.Helper()
-	b.do(chromedp.ActionFunc(func(ctx context.Context) error {
-		_, err := page.AddScriptToEvaluateOnNewDocument(script).Do(ctx)
-		return err
-	}))
-}
+func browse(t testing.TB) *tab { return &tab{testbrowser.Open(t), t} }
 
 // state is what cmd/web reports about itself.
 type state struct {
@@ -129,7 +49,7 @@ type state struct {
 func (b *tab) state() (s state) {
 	b.t.Helper()
 	var text string
-	b.do(chromedp.Evaluate(`JSON.stringify(mannequin.state())`, &text))
+	b.Do(chromedp.Evaluate(`JSON.stringify(mannequin.state())`, &text))
 	must.Do(b.t, json.Unmarshal([]byte(text), &s))
 	return s
 }
@@ -147,7 +67,7 @@ func (b *tab) until(what, condition string) {
 			return
 		}
 		if b.Err() != nil || strings.HasPrefix(card, "wrong") || time.Now().After(deadline) {
-			b.fine()
+			b.Fine()
 			b.t.Fatalf("%s did not happen: %v; the page says: %s", what, err, card)
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -160,7 +80,7 @@ func (b *tab) drag(x0, y0, x1, y1 float64) {
 	for i, at := range [][2]float64{{x0, y0}, {x0, y0}, {x1, y1}, {x1, y1}} {
 		kind := []input.MouseType{input.MouseMoved, input.MousePressed, input.MouseMoved, input.MouseReleased}[i]
 		n := b.state().Pictures
-		b.do(input.DispatchMouseEvent(kind, at[0], at[1]).WithButton(input.Left).WithClickCount(1))
+		b.Do(input.DispatchMouseEvent(kind, at[0], at[1]).WithButton(input.Left).WithClickCount(1))
 		b.until("two pictures", fmt.Sprintf("mannequin.state().pictures > %d", n+1))
 	}
 }
@@ -170,41 +90,16 @@ func away(s state) float64 { return math.Hypot(s.Eye[0]-s.Focus[0], s.Eye[2]-s.F
 // play opens a scene and waits for its first pictures.
 func (b *tab) play(address string) {
 	b.t.Helper()
-	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(address))
+	b.Do(chromedp.Navigate("about:blank"), chromedp.Navigate(address))
 	b.until("playing "+address, `!!window.mannequin && mannequin.state().pictures > 3`)
-}
-
-// picture writes a screenshot to the folder $MANNEQUIN_WEB_PICTURES, if set.
-func (b *tab) picture(name string) {
-	b.t.Helper()
-	dir := os.Getenv("MANNEQUIN_WEB_PICTURES")
-	if dir == "" {
-		return
-	}
-	var png []byte
-	b.do(chromedp.FullScreenshot(&png, 100))
-	must.Do(b.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o666))
-}
-
-// fine fails the test if the page complained.
-func (b *tab) fine() {
-	b.t.Helper()
-	for {
-		select {
-		case said := <-b.wrongs:
-			b.t.Errorf("the browser's console says: %s", said)
-		default:
-			return
-		}
-	}
 }
 
 // hold presses a key, named by its place, until a condition of the page holds.
 func (b *tab) hold(code, what, condition string) {
 	b.t.Helper()
-	b.do(input.DispatchKeyEvent(input.KeyDown).WithCode(code))
+	b.Do(input.DispatchKeyEvent(input.KeyDown).WithCode(code))
 	b.until(what, condition)
-	b.do(input.DispatchKeyEvent(input.KeyUp).WithCode(code))
+	b.Do(input.DispatchKeyEvent(input.KeyUp).WithCode(code))
 }
 
 // A player steers the person over the course: it walks up to the stairs, goes aside and jumps.
@@ -212,20 +107,20 @@ func TestBrowserPerson(t *testing.T) {
 	b := browse(t)
 	site := serve(t)
 	b.play(site.URL + "#scene=person")
-	b.picture("person")
+	b.Picture("person")
 	from := b.state().Focus
 	gone := func(m float64) string {
 		return fmt.Sprintf(`Math.hypot(mannequin.state().focus[0] - %g, mannequin.state().focus[2] - %g) > %g`, from[0], from[2], m)
 	}
 	b.hold("KeyW", "the person's walk", gone(1.5))
-	b.picture("person-walking")
+	b.Picture("person-walking")
 	from = b.state().Focus
 	b.hold("KeyA", "the person's steps aside", gone(1))
 	b.hold("Space", "the person's jump", fmt.Sprintf("mannequin.state().ticks > %d", b.state().Ticks+30))
-	b.picture("person-jumping")
+	b.Picture("person-jumping")
 	s := b.state()
 	t.Logf("%+v", s)
-	b.fine()
+	b.Fine()
 }
 
 func TestBrowser(t *testing.T) {
@@ -237,7 +132,7 @@ func TestBrowser(t *testing.T) {
 	if before.Kernels != "simd128" {
 		t.Errorf("%s kernels compute the networks", before.Kernels)
 	}
-	b.picture("quadruped")
+	b.Picture("quadruped")
 
 	// The mouse moves the camera, by about 1.2 radians and then nearer.
 	b.drag(300, 200, 500, 200)
@@ -245,20 +140,20 @@ func TestBrowser(t *testing.T) {
 	if moved := math.Hypot(turned.Eye[0]-before.Eye[0], turned.Eye[2]-before.Eye[2]); moved < 0.5*away(before) {
 		t.Errorf("dragging moved the eye %.2f m at a distance of %.2f", moved, away(before))
 	}
-	b.do(input.DispatchMouseEvent(input.MouseWheel, 400, 300).WithDeltaX(0).WithDeltaY(-300))
+	b.Do(input.DispatchMouseEvent(input.MouseWheel, 400, 300).WithDeltaX(0).WithDeltaY(-300))
 	b.until("three pictures", fmt.Sprintf("mannequin.state().pictures > %d", turned.Pictures+3))
 	if near := b.state(); away(near) > 0.9*away(turned) {
 		t.Errorf("the wheel took the eye from %.2f m to %.2f", away(turned), away(near))
 	}
 	// The picture keeps to the window's size.
-	b.do(chromedp.EmulateViewport(700, 500))
+	b.Do(chromedp.EmulateViewport(700, 500))
 	b.until("the smaller picture", `document.getElementById("stage").width === 700`)
-	b.picture("smaller")
+	b.Picture("smaller")
 
 	before = b.state()
 	b.hold("KeyW", "the dog's walk", `Math.hypot(mannequin.state().focus[0], mannequin.state().focus[2]) > 0.5`)
 	after := b.state()
-	b.picture("quadruped-walking")
+	b.Picture("quadruped-walking")
 	if after.Pictures < before.Pictures+3 || after.Ticks < before.Ticks+20 {
 		t.Errorf("the dog walked in %d ticks and %d pictures", after.Ticks-before.Ticks, after.Pictures-before.Pictures)
 	}
@@ -267,24 +162,24 @@ func TestBrowser(t *testing.T) {
 	b.touch()
 
 	// So does a gamepad, laid out as browsers do.
-	b.do(chromedp.Evaluate(`navigator.getGamepads = () => [null, {
+	b.Do(chromedp.Evaluate(`navigator.getGamepads = () => [null, {
 		id: "a gamepad", mapping: "standard", axes: [0, -1, 0, 0],
 		buttons: Array.from({ length: 17 }, () => ({ pressed: false, value: 0 })),
 	}]`, nil))
 	b.until("the dog's walk by gamepad", fmt.Sprintf(`Math.hypot(mannequin.state().focus[0] - %g, mannequin.state().focus[2] - %g) > 0.7`, after.Focus[0], after.Focus[2]))
 	b.until("help for gamepads", `document.getElementById("keys").textContent.includes("left stick")`)
-	b.picture("gamepad")
+	b.Picture("gamepad")
 
 	// Another scene, by the address alone.
-	b.do(chromedp.Evaluate(`location.hash = "scene=latent"`, nil))
+	b.Do(chromedp.Evaluate(`location.hash = "scene=latent"`, nil))
 	b.until("the scene latent", `!!window.mannequin && document.getElementById("scene")?.value === "latent" && mannequin.state().pictures > 3`)
-	b.picture("latent")
+	b.Picture("latent")
 	b.resize()
 	b.lose()
 	b.loseUnseen()
 	b.hide()
 	b.loseForGood()
-	b.fine()
+	b.Fine()
 
 	// A browser without vectors plays too.
 	b.noVectors()
@@ -292,14 +187,14 @@ func TestBrowser(t *testing.T) {
 	if s := b.state(); s.Kernels != "generic" {
 		t.Errorf("without vectors %s kernels compute the networks", s.Kernels)
 	}
-	b.fine()
+	b.Fine()
 
 	// The page reports what it cannot play.
 	for address, want := range map[string]string{
 		"#scene=ballet": `no scene "ballet"`, "#model=nothing": "cannot fetch models/nothing.safetensors: 404",
 	} {
 		b.refuses(site.URL+address, want)
-		b.picture("wrong")
+		b.Picture("wrong")
 	}
 	b.touchEarly(site.URL)
 	b.cutOff(site)

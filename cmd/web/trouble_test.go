@@ -51,7 +51,7 @@ func serve(t *testing.T) *site {
 func (b *tab) refuses(address, want string) {
 	b.t.Helper()
 	var said string
-	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(address), chromedp.WaitVisible("#card.wrong"), chromedp.Text("#message", &said))
+	b.Do(chromedp.Navigate("about:blank"), chromedp.Navigate(address), chromedp.WaitVisible("#card.wrong"), chromedp.Text("#message", &said))
 	if !strings.Contains(said, want) {
 		b.t.Errorf("%s: the page says %q, want %q", address, said, want)
 	}
@@ -74,7 +74,7 @@ func (b *tab) touch() {
 	b.t.Helper()
 	put := func(kind input.TouchType, points ...*input.TouchPoint) {
 		b.t.Helper()
-		b.do(input.DispatchTouchEvent(kind, points))
+		b.Do(input.DispatchTouchEvent(kind, points))
 		b.pictures(1)
 	}
 	at := func(id, x, y float64) *input.TouchPoint { return &input.TouchPoint{ID: id, X: x, Y: y} }
@@ -95,11 +95,11 @@ func (b *tab) touch() {
 		b.t.Errorf("two fingers took the eye from %.2f m to %.2f", away(turned), away(near))
 	}
 	// The finger that stays turns nothing.
-	b.do(chromedp.Evaluate(`addEventListener("pointerdown", (e) => { if (e.isPrimary) window.firstFinger = e.pointerId; }, true)`, nil))
+	b.Do(chromedp.Evaluate(`addEventListener("pointerdown", (e) => { if (e.isPrimary) window.firstFinger = e.pointerId; }, true)`, nil))
 	put(input.TouchStart, at(1, 300, 250))
 	put(input.TouchStart, at(1, 300, 250), at(2, 600, 250))
 	// Chromium's protocol lifts all fingers or none.
-	b.do(chromedp.Evaluate(`document.getElementById("stage").dispatchEvent(new PointerEvent("pointerup", { pointerId: firstFinger }))`, nil))
+	b.Do(chromedp.Evaluate(`document.getElementById("stage").dispatchEvent(new PointerEvent("pointerup", { pointerId: firstFinger }))`, nil))
 	b.pictures(1)
 	still := b.state()
 	put(input.TouchMove, at(1, 300, 250), at(2, 500, 250))
@@ -108,23 +108,23 @@ func (b *tab) touch() {
 		b.t.Errorf("the finger that stayed moved the eye %.2f m at a distance of %.2f", moved, away(still))
 	}
 	put(input.TouchEnd)
-	b.do(chromedp.WaitVisible("#touch"))
+	b.Do(chromedp.WaitVisible("#touch"))
 	from := b.state()
 	var x, y float64
-	b.do(chromedp.Evaluate(`window.ahead = document.querySelector('[data-code="ArrowUp"]').getBoundingClientRect(); ahead.x + 20`, &x), chromedp.Evaluate(`ahead.y + 20`, &y))
-	b.do(input.DispatchTouchEvent(input.TouchStart, []*input.TouchPoint{at(1, x, y)}))
+	b.Do(chromedp.Evaluate(`window.ahead = document.querySelector('[data-code="ArrowUp"]').getBoundingClientRect(); ahead.x + 20`, &x), chromedp.Evaluate(`ahead.y + 20`, &y))
+	b.Do(input.DispatchTouchEvent(input.TouchStart, []*input.TouchPoint{at(1, x, y)}))
 	b.until("the dog's walk by a finger", fmt.Sprintf(`Math.hypot(mannequin.state().focus[0] - %g, mannequin.state().focus[2] - %g) > 0.5`, from.Focus[0], from.Focus[2]))
-	b.picture("touch")
-	b.do(input.DispatchTouchEvent(input.TouchEnd, nil))
+	b.Picture("touch")
+	b.Do(input.DispatchTouchEvent(input.TouchEnd, nil))
 }
 
 // touchEarly touches the page before it knows that the scene steers no character: no buttons.
 func (b *tab) touchEarly(address string) {
 	b.t.Helper()
-	b.onLoad(`addEventListener("DOMContentLoaded", () => dispatchEvent(new PointerEvent("pointerdown", { pointerType: "touch" })))`)
+	b.OnLoad(`addEventListener("DOMContentLoaded", () => dispatchEvent(new PointerEvent("pointerdown", { pointerType: "touch" })))`)
 	b.refuses(address+"#scene=cutscene&seed=no", "seed=no")
 	var right bool
-	if b.do(chromedp.Evaluate(`page.touched && document.getElementById("touch").hidden`, &right)); !right {
+	if b.Do(chromedp.Evaluate(`page.touched && document.getElementById("touch").hidden`, &right)); !right {
 		b.t.Error("a cutscene has buttons, of a page that was touched early")
 	}
 }
@@ -132,10 +132,10 @@ func (b *tab) touchEarly(address string) {
 // resize shrinks the canvas to nothing, and restores it.
 func (b *tab) resize() {
 	b.t.Helper()
-	b.do(chromedp.Evaluate(`document.getElementById("stage").style.cssText = "width: 0; height: 0"; 0`, nil))
+	b.Do(chromedp.Evaluate(`document.getElementById("stage").style.cssText = "width: 0; height: 0"; 0`, nil))
 	b.until("the smallest picture", `document.getElementById("stage").width === 16 && document.getElementById("stage").height === 16`)
 	b.pictures(2)
-	b.do(chromedp.Evaluate(`document.getElementById("stage").style.cssText = ""; 0`, nil))
+	b.Do(chromedp.Evaluate(`document.getElementById("stage").style.cssText = ""; 0`, nil))
 	b.until("the picture in full", `document.getElementById("stage").width > 16`)
 	b.pictures(2)
 }
@@ -143,23 +143,23 @@ func (b *tab) resize() {
 // lose takes the graphics away and gives them back: the scene continues.
 func (b *tab) lose() {
 	b.t.Helper()
-	b.do(chromedp.Evaluate(`window.graphics = document.getElementById("stage").getContext("webgl2").getExtension("WEBGL_lose_context"); graphics.loseContext()`, nil))
+	b.Do(chromedp.Evaluate(`window.graphics = document.getElementById("stage").getContext("webgl2").getExtension("WEBGL_lose_context"); graphics.loseContext()`, nil))
 	b.until("word of it", `!document.getElementById("card").hidden && document.getElementById("message").textContent.includes("taken the graphics away")`)
-	b.picture("lost")
+	b.Picture("lost")
 	before := b.state()
-	b.do(chromedp.Evaluate(`graphics.restoreContext()`, nil))
+	b.Do(chromedp.Evaluate(`graphics.restoreContext()`, nil))
 	b.until("the scene", fmt.Sprintf(`document.getElementById("card").hidden && mannequin.state().pictures > %d`, before.Pictures+3))
 	if after := b.state(); after.Ticks <= before.Ticks {
 		b.t.Errorf("%d ticks after the graphics came back, %d before", after.Ticks, before.Ticks)
 	}
-	b.picture("found")
+	b.Picture("found")
 	b.lit()
 }
 
 // loseUnseen takes the graphics away and gives them back between two pictures.
 func (b *tab) loseUnseen() {
 	b.t.Helper()
-	b.do(chromedp.Evaluate(`{
+	b.Do(chromedp.Evaluate(`{
 		const canvas = document.getElementById("stage"), ask = requestAnimationFrame, once = { once: true };
 		window.requestAnimationFrame = (f) => {
 			window.requestAnimationFrame = ask;
@@ -173,7 +173,7 @@ func (b *tab) loseUnseen() {
 		0;
 	}`, nil))
 	b.until("the scene after graphics that were away between pictures", `window.unseen !== undefined && mannequin.state().pictures > unseen + 3`)
-	b.picture("unseen")
+	b.Picture("unseen")
 	b.lit()
 }
 
@@ -181,7 +181,7 @@ func (b *tab) loseUnseen() {
 // back to a browser that does without: the page says why it cannot go on.
 func (b *tab) loseForGood() {
 	b.t.Helper()
-	b.do(chromedp.Evaluate(`{
+	b.Do(chromedp.Evaluate(`{
 		const canvas = document.getElementById("stage"), context = canvas.getContext("webgl2");
 		window.opened = 0;
 		canvas.getContext = () => {
@@ -194,18 +194,18 @@ func (b *tab) loseForGood() {
 	}`, nil))
 	var said string
 	var opened int
-	b.do(chromedp.WaitVisible("#card.wrong"), chromedp.Text("#message", &said), chromedp.Evaluate("opened", &opened))
+	b.Do(chromedp.WaitVisible("#card.wrong"), chromedp.Text("#message", &said), chromedp.Evaluate("opened", &opened))
 	if !strings.Contains(said, "no WebGL 2") || opened != 2 {
 		b.t.Errorf("graphics that are lost and of no use then: the page says %q after %d tries, want 2", said, opened)
 	}
 	// The page no longer asks the program, which has ended, for its speed each second.
-	b.do(chromedp.Evaluate(`document.dispatchEvent(new Event("visibilitychange"))`, nil), chromedp.Sleep(1500*time.Millisecond))
+	b.Do(chromedp.Evaluate(`document.dispatchEvent(new Event("visibilitychange"))`, nil), chromedp.Sleep(1500*time.Millisecond))
 }
 
 // hide stops animation frames for a minute, as of a hidden page: the scene does not catch up.
 func (b *tab) hide() {
 	b.t.Helper()
-	b.do(chromedp.Evaluate(`{
+	b.Do(chromedp.Evaluate(`{
 		const ask = requestAnimationFrame;
 		window.requestAnimationFrame = (f) => ask((t) => {
 			const before = mannequin.state().ticks;
@@ -216,7 +216,7 @@ func (b *tab) hide() {
 	}`, nil))
 	b.until("the picture a minute later", `window.madeUp !== undefined`)
 	var ticks int
-	if b.do(chromedp.Evaluate(`madeUp`, &ticks)); ticks < 1 || ticks > 4 {
+	if b.Do(chromedp.Evaluate(`madeUp`, &ticks)); ticks < 1 || ticks > 4 {
 		b.t.Errorf("%d ticks after a minute without a picture, want 1 to 4", ticks)
 	}
 }
@@ -225,7 +225,7 @@ func (b *tab) hide() {
 func (b *tab) lit() {
 	b.t.Helper()
 	var shot []byte
-	b.do(chromedp.CaptureScreenshot(&shot))
+	b.Do(chromedp.CaptureScreenshot(&shot))
 	img := must.Get(png.Decode(bytes.NewReader(shot)))(b.t)
 	const n = 16
 	mean := 0.0 // brightness, 0 to 255
@@ -246,9 +246,9 @@ func (b *tab) cutOff(s *site) {
 		s.cut.Store(&file)
 		b.refuses(s.URL, file+": cut off after")
 	}
-	b.picture("cut-off")
+	b.Picture("cut-off")
 	s.cut.Store(nil)
-	b.do(chromedp.Click("#again"))
+	b.Do(chromedp.Click("#again"))
 	b.until("the second try", `!!window.mannequin && mannequin.state().pictures > 1`)
 }
 
@@ -258,9 +258,9 @@ const program = "mannequin.wasm"
 // withoutWebGL opens the page in a browser that has none.
 func (b *tab) withoutWebGL(address string) {
 	b.t.Helper()
-	b.onLoad(`HTMLCanvasElement.prototype.getContext = () => null`)
+	b.OnLoad(`HTMLCanvasElement.prototype.getContext = () => null`)
 	b.refuses(address, "no WebGL 2")
-	b.picture("no-webgl")
+	b.Picture("no-webgl")
 }
 
 // Pictures of each scene, in a large window and on a phone, if the environment names a folder.
@@ -272,15 +272,15 @@ func TestPictures(t *testing.T) {
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			b := browse(t)
-			b.do(chromedp.EmulateViewport(1100, 700))
+			b.Do(chromedp.EmulateViewport(1100, 700))
 			b.play(s.URL + "#scene=" + name)
 			b.pictures(8)
-			b.picture("scene-" + name)
-			b.do(chromedp.EmulateViewport(390, 780, chromedp.EmulateTouch), chromedp.Evaluate(`document.getElementById("help").hidden = true`, nil))
-			b.do(input.DispatchTouchEvent(input.TouchStart, []*input.TouchPoint{{X: 200, Y: 500}}), input.DispatchTouchEvent(input.TouchEnd, nil))
+			b.Picture("scene-" + name)
+			b.Do(chromedp.EmulateViewport(390, 780, chromedp.EmulateTouch), chromedp.Evaluate(`document.getElementById("help").hidden = true`, nil))
+			b.Do(input.DispatchTouchEvent(input.TouchStart, []*input.TouchPoint{{X: 200, Y: 500}}), input.DispatchTouchEvent(input.TouchEnd, nil))
 			b.pictures(4)
-			b.picture("phone-" + name)
-			b.fine()
+			b.Picture("phone-" + name)
+			b.Fine()
 		})
 	}
 }

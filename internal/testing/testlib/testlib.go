@@ -2,6 +2,7 @@
 package testlib
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,9 +25,27 @@ func Shared(t testing.TB) (dir string) {
 		t.Skipf("the test loads libmannequin.so, and this is %s", runtime.GOOS)
 	}
 	dir = t.TempDir()
+	must.Do(t, Build(dir, nil))
+	return dir
+}
+
+// Build builds libmannequin.so into a folder. env and flags are added to those of go build.
+func Build(dir string, env []string, flags ...string) error {
 	exports := filepath.Join(Root(), "cmd", "libmannequin", "exports.map")
-	Run(t, Root(), "go", "build", "-buildmode=c-shared", "-ldflags=-s -w -extldflags=-Wl,--version-script="+exports,
-		"-o", filepath.Join(dir, "libmannequin.so"), "./cmd/libmannequin")
+	args := append([]string{"build", "-buildmode=c-shared", "-ldflags=-s -w -extldflags=-Wl,--version-script=" + exports}, flags...)
+	cmd := exec.Command("go", append(args, "-o", filepath.Join(dir, "libmannequin.so"), "./cmd/libmannequin")...)
+	cmd.Dir, cmd.Env = Root(), append(os.Environ(), env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", cmd, err, out)
+	}
+	return nil
+}
+
+// Wasm builds the library for JavaScript into a folder that the test leaves: see scripts/wasm.sh.
+func Wasm(t testing.TB) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	Run(t, Root(), "sh", "scripts/wasm.sh", dir)
 	return dir
 }
 

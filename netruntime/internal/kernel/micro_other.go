@@ -1,4 +1,4 @@
-//go:build (!amd64 || noasm) && !(js && simd128)
+//go:build (!amd64 || noasm) && !(wasm && simd128)
 
 package kernel
 

@@ -143,7 +143,7 @@ func TestBones(t *testing.T) {
 	quat := func(v []float32, i int) m3.Quat { return m3.Quat{X: v[i], Y: v[i+1], Z: v[i+2], W: v[i+3]} }
 	for _, alpha := range []float32{1, 0.3} {
 		plain := read(Layout{RotationOffset: 12}, alpha, 3*joints*28)
-		gaps := read(Layout{PositionOffset: 20, RotationOffset: 4, BoneStride: 40, AgentStride: int32(joints*40 + 8), RealFirst: true}, alpha, 3*(joints*40+8))
+		gaps := read(Layout{PositionOffset: 20, RotationOffset: 4, BoneStride: 40, AgentStride: int32(joints*40 + 8), RealFirst: 1}, alpha, 3*(joints*40+8))
 		rows, columns := read(Layout{Format: FormatRows4x4}, alpha, 3*joints*64), read(Layout{Format: FormatColumns4x4}, alpha, 3*joints*64)
 		flat := read(Layout{Format: FormatRows3x4}, alpha, 3*joints*48)
 		root, local := read(Layout{RelativeTo: BonesRoot, RotationOffset: 12}, alpha, 3*joints*28), read(Layout{RelativeTo: BonesLocal, RotationOffset: 12}, alpha, 3*joints*28)

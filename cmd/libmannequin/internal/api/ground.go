@@ -74,6 +74,9 @@ func SetGroundLevel(id ID, height float32) error {
 
 // SetGroundFunc asks a function for the ground.
 func SetGroundFunc(id ID, f GroundFunc) error {
+	if f == nil {
+		return Errorf(Null, "ground is null")
+	}
 	return inWorld(id, func(w *World) error {
 		w.ground.set(&asked{&w.axes, f})
 		return nil

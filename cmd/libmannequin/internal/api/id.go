@@ -1,5 +1,6 @@
 // Package api is the library without C: models, clips, worlds, crowds and agents by id, in the host's axes and
-// units. Package main of libmannequin translates C's structs and pointers to it.
+// units. Package main of libmannequin takes C's pointers and definitions for it. ID, Space, Goal, Obstacle, Move, Root, Event and Layout
+// have the fields of the structs of mannequin.h, in their order.
 //
 // Ids may be used on any goroutine. A world is for one goroutine at a time: calls for one that is in use
 // return [Busy].
@@ -47,10 +48,11 @@ func Errorf(c Code, format string, args ...any) error { return &Error{c, fmt.Err
 
 // CodeOf returns the code of an error. An error of the runtime, which has no code, counts as Refused.
 func CodeOf(err error) Code {
-	var own *Error
-	switch {
-	case err == nil:
+	if err == nil {
 		return OK
+	}
+	var own *Error // on the heap
+	switch {
 	case errors.As(err, &own):
 		return own.Code
 	case errors.Is(err, ecs.ErrBusy):

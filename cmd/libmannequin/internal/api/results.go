@@ -10,8 +10,9 @@ import (
 
 // Event is an animsys.Event in the host's space.
 type Event struct {
-	Agent, Clip                           ID
+	Agent                                 ID
 	Kind, Tick, Leg, Joint, Layer, Marker int32
+	Clip                                  ID
 	At, Normal                            m3.Vec3
 	Speed                                 float32
 }
@@ -121,7 +122,7 @@ type Layout struct {
 	RelativeTo, Format             int32
 	BoneStride, AgentStride        int32
 	PositionOffset, RotationOffset int32
-	RealFirst                      bool
+	RealFirst                      int32 // 0 is no
 }
 
 // most bounds strides and offsets, so that no sum of them overflows.
@@ -242,7 +243,7 @@ func (l *Layout) write(dst []byte, a *axes, x *m3.Xform) {
 		}
 		switch {
 		case l.RotationOffset < 0:
-		case l.RealFirst:
+		case l.RealFirst != 0:
 			put(dst[l.RotationOffset:], q.W, q.X, q.Y, q.Z)
 		default:
 			put(dst[l.RotationOffset:], q.X, q.Y, q.Z, q.W)

@@ -58,6 +58,8 @@ native() (
 	mkdir -p "$dir/include" "$dir/lib" "$dir/python" "$dir/examples" "$dir/csharp"
 	exports=
 	[ "$1" = windows ] || exports=-extldflags=-Wl,--version-script=$PWD/cmd/libmannequin/exports.map
+	# The same bits as elsewhere: docs/netruntime.md.
+	[ "$2" != arm64 ] || export GOFLAGS="${GOFLAGS:-} -gcflags=all=-d=fmahash=qn"
 	$go build -trimpath -buildvcs=false -buildmode=c-shared -ldflags="-s -w -buildid= $exports" -o "$dir/lib/$4" ./cmd/libmannequin
 	rm "$dir/lib/${4%.*}.h" # mannequin.h is for people
 	cp cmd/libmannequin/mannequin.h cmd/libmannequin/mannequin.hpp "$dir/include/"

@@ -53,6 +53,11 @@ godot3|its picture
 mono-mcs|C#
 mono-runtime|the same
 nodejs|the library from JavaScript
+gcc-aarch64-linux-gnu|the library for arm64
+libc6-dev-arm64-cross|the same
+qemu-user|runs it
+gcc-mingw-w64-x86-64|the library for Windows
+wine64|runs it
 "
 fi
 

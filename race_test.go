@@ -15,6 +15,8 @@ import (
 // unraced are packages in which goroutines meet whose tests run without the race detector, with the reason.
 var unraced = []struct{ path, why string }{
 	{".", "a test calls functions on a goroutine, one after the other, to notice one that does not return"},
+	{"animsys/skin", "a goroutine of a test opens a file, to notice one that is never opened; the test waits for it"},
+	{"cmd/demo", "a goroutine of a test waits for the program"},
 	{"cmd/mannequin/internal/motion", "one goroutine of a test runs the command, the others write and read its pipes"},
 }
 

@@ -338,6 +338,7 @@ func TestStepInTime(t *testing.T) {
 // Knees bend forward in low reaches and high steps, also of people who have stood for long, whose legs the network
 // stretches too far.
 func TestKneesBendForward(t *testing.T) {
+	race.Single(t)
 	model := must.Get(models.OpenAs("human-strnn", strnn.NewModel))(t)
 	for _, wait := range []int{60, 300, 900} {
 		w := arche.NewWorld()
@@ -391,6 +392,7 @@ func TestKneesBendForward(t *testing.T) {
 
 // What a hand cannot do is refused.
 func TestCanReach(t *testing.T) {
+	race.Single(t)
 	s := reachers(t, 0).scene(t, 1, 1)
 	e := s.run(120, 0)[0]
 	root := s.people.Root(e)
@@ -415,6 +417,7 @@ func TestCanReach(t *testing.T) {
 // A person walks, sits down on a bench, stays, and gets up when it is told to: at the place, in the time,
 // without a jerk; what cannot be is refused.
 func TestTakePose(t *testing.T) {
+	race.Single(t)
 	net := must.Get(humankeypose.Open())(t)
 	m := must.Get(must.Get(keypose.NewModel(net))(t).NewInbetweener(keypose.InbetweenerOptions{}))(t)
 	defer m.Close()

@@ -110,6 +110,7 @@ func same(t *testing.T, what string, a, b [][]m3.Xform) {
 
 // The same bits alone or among 64, and for any number of workers.
 func TestAloneOrInACrowd(t *testing.T) {
+	race.Single(t)
 	const ticks = 60
 	dogs := []int{0, 37, 63}
 	alone := map[int][][]m3.Xform{}

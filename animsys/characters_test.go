@@ -16,6 +16,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/race"
 	tc "mannequin/internal/testing/testcharacter"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -64,6 +65,7 @@ func onLevel(o *animsys.Options) { o.Ground = ik.Level(0) }
 // A dwarf, a toy, a person and a giant go along their curves side by side as fast as they are told, with
 // feet that stand where they stand, at their height, and bones as long as ever.
 func TestCharactersWalk(t *testing.T) {
+	race.Single(t)
 	for _, ground := range []string{"level", "hills"} {
 		t.Run(ground, func(t *testing.T) {
 			var extra []func(*animsys.Options)
@@ -264,6 +266,7 @@ func TestWithCharacter(t *testing.T) {
 
 // A hand that reaches is at its place, in the size of each.
 func TestCharactersReach(t *testing.T) {
+	race.Single(t)
 	x := newMixed(t, 1, onLevel)
 	c := x.street.people
 	reaches := generic.NewMap1[ecs.Reach](&x.ecs)

@@ -216,6 +216,7 @@ func (d *deck) Normal(x, z float32) m3.Vec3 { return m3.Up }
 // Agents take any ground. On a lift that accelerates by less than 5 m/s² they move as on level
 // ground, and are lifted by its height.
 func TestConformanceGround(t *testing.T) {
+	race.Single(t)
 	forAll(t, func(t *testing.T, k kind) {
 		lift := &deck{}
 		on := func(g ik.Ground) *actors {
@@ -288,6 +289,7 @@ func TestConformanceWorkers(t *testing.T) {
 
 // The first agent has the same bits alone and in a crowd.
 func TestConformanceAloneOrInACrowd(t *testing.T) {
+	race.Single(t)
 	forAll(t, func(t *testing.T, k kind) {
 		track := func(n int) (out [][]m3.Xform) {
 			s := k.scene(t, 9, 2)
@@ -302,6 +304,7 @@ func TestConformanceAloneOrInACrowd(t *testing.T) {
 // Frozen agents stay as they are, others do not notice, and thawed agents go on
 // without a jump.
 func TestConformanceFrozen(t *testing.T) {
+	race.Single(t)
 	forAll(t, func(t *testing.T, k kind) {
 		calm, s := k.scene(t, 3, 2), k.scene(t, 3, 2)
 		others, all := calm.run(90, 0, 1, 2), s.run(90, 0, 1, 2)
@@ -344,6 +347,7 @@ func TestConformanceFrozen(t *testing.T) {
 // An agent that is placed elsewhere is not drawn on the way there; a component of an
 // agent of another crowd changes nothing; a closed crowd is skipped.
 func TestConformancePlaceAndClose(t *testing.T) {
+	race.Single(t)
 	forAll(t, func(t *testing.T, k kind) {
 		s := k.scene(t, 2, 1)
 		all := s.run(5, 0)
@@ -388,6 +392,7 @@ func TestConformanceAllocations(t *testing.T) {
 }
 
 func TestConformanceErrors(t *testing.T) {
+	race.Single(t)
 	flat := must.Get(terrain.Flat(terrain.Grid{Size: 20, Cell: 1}))(t)
 	forAll(t, func(t *testing.T, k kind) {
 		for want, err := range map[string]error{

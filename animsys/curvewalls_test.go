@@ -67,6 +67,7 @@ func TestCurvesAlongWalls(t *testing.T) {
 
 // A person along a wall goes on with the same bits after a restore.
 func TestCurvesAlongWallsRestored(t *testing.T) {
+	race.Single(t)
 	walls := &control.Obstacles{}
 	must.Do(t, walls.Set(control.Wall(m3.V(-2, 0, 0), m3.V(2, 0, 0), 0.2)))
 	s := newStreet(t, 1, 1, manifold.StreamOptions{}, func(o *animsys.Options) { o.Walls = walls })
@@ -112,6 +113,7 @@ func TestCurvesLeaveWalls(t *testing.T) {
 
 // A wall that a person would have slid along later is forgotten when the person is sent elsewhere before it.
 func TestCurvesForgetWalls(t *testing.T) {
+	race.Single(t)
 	track := func(z float32) (out []m3.Vec3) {
 		walls := &control.Obstacles{}
 		must.Do(t, walls.Set(control.Wall(m3.V(-9, 0, z), m3.V(2, 0, z+2.5), 0.2)))

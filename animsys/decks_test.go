@@ -11,6 +11,7 @@ import (
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/race"
 	"mannequin/models"
 	"mannequin/terrain"
 
@@ -21,6 +22,7 @@ import (
 
 // Of two dogs one goes over a bridge, up a ramp and down another, and one on the road below it.
 func TestBridge(t *testing.T) {
+	race.Single(t)
 	w := arche.NewWorld()
 	decks := &terrain.Decks{}
 	must.Do(t, decks.Set(terrain.Deck{At: m3.V(0, 1.5, 0), Width: 3, Depth: 6},
@@ -56,6 +58,7 @@ func TestBridge(t *testing.T) {
 
 // Nobody walks over an edge that terrain.Edges makes a wall.
 func TestEdge(t *testing.T) {
+	race.Single(t)
 	w := arche.NewWorld()
 	decks := &terrain.Decks{}
 	must.Do(t, decks.Set(terrain.Deck{At: m3.V(0, 2, 0), Width: 6, Depth: 6}))

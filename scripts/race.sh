@@ -9,4 +9,4 @@ tests='^[^/"`]*\bgo (func\b|[[:alnum:]_.]+\()|"sync/atomic"|\bsync\.(WaitGroup|M
 	grep -rlE --include='*_test.go' "$tests" .
 } | grep -v /testdata/ | xargs -n1 dirname | sort -u |
 	# In these, goroutines of tests wait for each other; race_test.go has the reasons.
-	grep -vx -e . -e ./cmd/mannequin/internal/motion
+	grep -vx -e . -e ./animsys/skin -e ./cmd/demo -e ./cmd/mannequin/internal/motion

@@ -67,7 +67,7 @@ var arrows = []arrow{
 		"for tests: the weight files of the 2016 and 2018 authors; npz is how those of 2016 are stored"},
 	{"internal/testing/testlatent", []string{"animsys/feature", "animsys/latent", "netruntime", "models/...", "internal/testing/must", "internal/testing/testgen", "internal/testing/testnet"}, "for tests: a made-up autoencoder of clips, and the shipped one"},
 	{"internal/testing/teststrnn", []string{"animsys/feature", "animsys/strnn", "netruntime", "models/human", "internal/testing/must", "internal/testing/testgen", "internal/testing/testnet"}, "for tests: a made-up predictor of people's motion"},
-	{"internal/testing/testmatching", []string{"animsys/control", "animsys/mann", "animsys/matching", "animsys/skel", "engine/m3", "internal/testing/must", "internal/testing/testnet", "netruntime", "offline/procgen", "offline/procgen/human"}, "for tests: databases of motion that rules make, and networks"},
+	{"internal/testing/testmatching", []string{"animsys/control", "animsys/feature", "animsys/generator", "animsys/mann", "animsys/matching", "animsys/skel", "engine/m3", "internal/testing/must", "internal/testing/testgen", "internal/testing/testnet", "netruntime", "offline/procgen", "offline/procgen/human"}, "for tests: databases of motion that rules make, and networks"},
 	{"internal/testing/testgen", []string{"animsys/feature", "animsys/generator", "engine/m3", "netruntime"}, "for tests: plays a generator without a crowd"},
 	{"internal/testing/ptx", nil, "for tests: runs the PTX of CUDA kernels on the processor"},
 	{"internal/testing/ranks", nil, "for tests: processes that train together, as goroutines"},

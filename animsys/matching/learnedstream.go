@@ -158,20 +158,30 @@ func (l *Learned) NewStream(o StreamOptions) (*LearnedStream, error) {
 	s := &LearnedStream{
 		steering: of, of: l, size: size, bf16: o.BF16, state: make([]float32, n*size), must: make([]Tags, n), acts: make([]act, n), last: make([]float32, n*l.Columns()), ago: make([]int32, n), rest: make([]resting, n),
 		wishes: make([]wish, n), due: make([]bool, n), search: make([]int32, 0, n),
-		query: make([]float32, n*(l.Columns()+len(l.Tags))), answer: make([]float32, n*size), change: make([]float32, n*(size+3)),
 		decoders: make(chan *decoder, workers),
 	}
 	s.planning, s.asking, s.moving = s.planRows, s.askRows, s.moveRows
-	open := func(to *netruntime.Session, net *netruntime.Net, batch, workers int) {
+	open := func(net *netruntime.Net, batch, workers int) (session netruntime.Session) {
 		if err == nil {
-			*to, err = net.NewSession(netruntime.SessionOptions{Batch: batch, Workers: workers, BF16: o.BF16})
+			session, err = o.Open.Session(net, netruntime.SessionOptions{Batch: batch, Workers: workers, BF16: o.BF16})
 		}
+		if err != nil {
+			return nil
+		}
+		return session
 	}
-	open(&s.projector, l.net.Projector, n, workers)
-	open(&s.stepper, l.net.Stepper, n, workers)
+	buffer := func(session netruntime.Session, rows, width int) (b []float32) {
+		if err == nil {
+			b, err = netruntime.Buffer(session, rows*width)
+		}
+		return b
+	}
+	s.projector, s.stepper = open(l.net.Projector, n, workers), open(l.net.Stepper, n, workers)
+	s.query, s.answer = buffer(s.projector, n, l.net.Projector.Inputs()), buffer(s.projector, n, size)
+	s.change = buffer(s.stepper, n, l.net.Stepper.Outputs())
 	for range workers {
-		d := &decoder{x: make([]float32, decoded*size), y: make([]float32, decoded*l.net.Decompressor.Outputs()), rows: make([]int32, 0, decoded), model: make([]m3.Quat, l.Skel.Len())}
-		open(&d.session, l.net.Decompressor, decoded, 1)
+		d := &decoder{session: open(l.net.Decompressor, decoded, 1), rows: make([]int32, 0, decoded), model: make([]m3.Quat, l.Skel.Len())}
+		d.x, d.y = buffer(d.session, decoded, size), buffer(d.session, decoded, l.net.Decompressor.Outputs())
 		s.decoders <- d
 	}
 	if err != nil {
@@ -186,7 +196,7 @@ func (s *LearnedStream) Close() (err error) {
 	if s.of == nil || s.closed {
 		return nil
 	}
-	s.closed = true
+	s.closed, s.query, s.answer, s.change = true, nil, nil, nil
 	sessions := []netruntime.Session{s.projector, s.stepper}
 	for range cap(s.decoders) {
 		sessions = append(sessions, (<-s.decoders).session)

@@ -19,6 +19,7 @@ import (
 	"github.com/gogpu/wgpu/hal/vulkan"
 
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testmatching"
 	"mannequin/models"
 	"mannequin/netruntime"
 )
@@ -195,6 +196,45 @@ func TestLoss(t *testing.T) {
 			}
 			return
 		}
+	}
+}
+
+// TestLossCharacter loses the device in the middle of a tick of learned motion matching, at each of its calls. That tick is the
+// processor's but for rounding, all later ones are to the bit.
+func TestLossCharacter(t *testing.T) {
+	hero := must.Get(models.OpenCharacter("hero"))(t)
+	o := Options{Log: slog.New(slog.DiscardHandler), Timeout: time.Minute}
+	const ticks, lostIn = 12, 6 // a row searches
+	for call, failed := int64(1), true; failed; call++ {
+		t.Run(fmt.Sprint(call), func(t *testing.T) {
+			f := openFaulty(t)
+			off := testmatching.Beside(t, hero, func(n *netruntime.Net, so netruntime.SessionOptions) (netruntime.Session, error) {
+				o.SessionOptions = so
+				return NewSession(n, o)
+			}, ticks, func(tick int) {
+				switch tick {
+				case lostIn:
+					f.left.Store(call)
+				case lostIn + 1:
+					failed = f.left.Load() <= 0
+					f.left.Store(0)
+				}
+			})
+			if !failed {
+				if call <= 2*3 { // two for each network
+					t.Errorf("a tick takes %d calls that can fail", call-1)
+				}
+				return
+			}
+			for tick, d := range off {
+				if tick < lostIn && d == 0 || tick > lostIn && d != 0 || !(d <= 1e-3) {
+					t.Errorf("tick %d, %d after the loss: a joint is %g m off", tick, tick-lostIn, d)
+				}
+			}
+			if n := Fallbacks(); n < int64(2*(ticks-lostIn-1)) {
+				t.Errorf("the processor computed %d runs", n)
+			}
+		})
 	}
 }
 

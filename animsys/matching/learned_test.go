@@ -446,7 +446,7 @@ func constant(t *testing.T, inputs int, outputs []float32, added ...int) *netrun
 	for _, k := range added {
 		weight[k*inputs+k] = 1
 	}
-	return must.Get(matching.NewNetwork([]netruntime.Tensor{
+	return must.Get(matching.NewNetwork("constant", []netruntime.Tensor{
 		vector("in.mean", make([]float32, inputs)), vector("in.std", slices.Repeat([]float32{1}, inputs)),
 		{Name: "layer1.weight", Shape: []int{n, inputs}, Data: weight}, vector("layer1.bias", make([]float32, n)),
 		vector("out.mean", outputs), vector("out.std", slices.Repeat([]float32{1}, n)),

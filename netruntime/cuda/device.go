@@ -19,6 +19,7 @@ import (
 
 	"gorgonia.org/cu"
 
+	_ "mannequin/netruntime/cuda/driver" // what cu calls
 	"mannequin/netruntime/internal/program"
 )
 

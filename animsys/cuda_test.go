@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
 	"mannequin/animsys/mann"
 	"mannequin/animsys/matching"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/fakecuda"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testgen"
 	"mannequin/internal/testing/testmatching"
 	"mannequin/models"
 	"mannequin/netruntime"
@@ -122,5 +124,26 @@ func TestCUDACharacters(t *testing.T) {
 				t.Errorf("a joint is %.3f mm off, at most 1 mm is allowed, and rounding leaves some", 1000*worst)
 			}
 		})
+	}
+}
+
+// TestCUDACharacterAllocates: a tick of learned motion matching on the GPU allocates nothing.
+func TestCUDACharacterAllocates(t *testing.T) {
+	const n = 20
+	f := must.Get(models.OpenCharacter("hero"))(t)
+	s := must.Get(f.NewStream(matching.StreamOptions{Capacity: n, Workers: 2, Open: func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
+		return cuda.NewSession(n, cuda.Options{SessionOptions: o, Timeout: time.Hour})
+	}}))(t)
+	defer s.Close()
+	p := testgen.Play[control.Goal](s, f.Character().Skel.Len())
+	for range n {
+		must.Get(s.Add(feature.Place{}, &control.Goal{Move: m3.V(0, 0, 1), Speed: 2}))(t)
+	}
+	must.Do(t, p.Tick(n))
+	if times := testing.AllocsPerRun(12, func() { must.Do(t, p.Tick(n)) }); times != 0 {
+		t.Errorf("a tick allocates %g times", times)
+	}
+	if n := cuda.Fallbacks(); n > 0 {
+		t.Fatal(n, " runs fell back to the processor")
 	}
 }

@@ -38,8 +38,8 @@ func TestLoss(t *testing.T) {
 			mend := fakecuda.Fail(failure)
 			defer func() {
 				mend()
-				lost.Store(false)
-				fallbacks.Store(0)
+				state.Lost.Store(false)
+				state.Fallbacks.Store(0)
 			}()
 			for run := range 3 {
 				calls := fakecuda.Calls("")
@@ -95,8 +95,8 @@ func TestLossCharacter(t *testing.T) {
 			mend, before := func() {}, int64(0)
 			defer func() {
 				mend()
-				lost.Store(false)
-				fallbacks.Store(0)
+				state.Lost.Store(false)
+				state.Fallbacks.Store(0)
 			}()
 			far := testmatching.Beside(t, hero, func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
 				return NewSession(n, Options{SessionOptions: o, Precision: FP32, Timeout: time.Minute})
@@ -110,8 +110,8 @@ func TestLossCharacter(t *testing.T) {
 					t.Errorf("tick %d, %d after the loss: a joint is %g m off", tick, tick-lostIn, d)
 				}
 			}
-			if n := Fallbacks(); !lost.Load() || before != 0 || n < 2*(ticks-lostIn-1)+1 {
-				t.Errorf("lost: %v; the processor computed %d runs, %d of them before the loss", lost.Load(), n, before)
+			if n := Fallbacks(); !state.Lost.Load() || before != 0 || n < 2*(ticks-lostIn-1)+1 {
+				t.Errorf("lost: %v; the processor computed %d runs, %d of them before the loss", state.Lost.Load(), n, before)
 			}
 		})
 	}
@@ -155,8 +155,8 @@ func TestFault(t *testing.T) {
 			t.Fatalf("value %d is %g, on the processor %g", i, y[i], w)
 		}
 	}
-	if !lost.Load() || Fallbacks() != 1 {
-		t.Errorf("after a fault: lost %v, %d runs of the processor", lost.Load(), Fallbacks())
+	if !state.Lost.Load() || Fallbacks() != 1 {
+		t.Errorf("after a fault: lost %v, %d runs of the processor", state.Lost.Load(), Fallbacks())
 	}
 }
 
@@ -192,7 +192,7 @@ func TestNoRoom(t *testing.T) {
 		if n := fakecuda.Live(); n != live && room {
 			t.Errorf("%s: %d objects on the GPU, were %d", failure, n, live)
 		}
-		if lost.Swap(false) == room {
+		if state.Lost.Swap(false) == room {
 			t.Errorf("%s: the GPU is lost: %v", failure, !room)
 		}
 		live = fakecuda.Live()

@@ -122,8 +122,8 @@ func openFaulty(t *testing.T) *faulty {
 	theDevice = func() (*device, error) { return d, nil }
 	t.Cleanup(func() {
 		theDevice = right
-		lost.Store(false)
-		fallbacks.Store(0)
+		state.Lost.Store(false)
+		state.Fallbacks.Store(0)
 		clear(uploaded)
 	})
 	return f
@@ -278,8 +278,8 @@ func TestNoRoom(t *testing.T) {
 		must.Do(t, s.Run(make([]float32, n.Outputs()), make([]float32, n.Inputs()), 1))
 		must.Do(t, s.Close())
 	}
-	if got := strings.Count(log.String(), "the GPU cannot take a network"); got != 1 || lost.Load() || Fallbacks() != 0 || len(uploaded) != 0 {
-		t.Errorf("lost: %v, %d runs of the processor, %d networks left: %s", lost.Load(), Fallbacks(), len(uploaded), &log)
+	if got := strings.Count(log.String(), "the GPU cannot take a network"); got != 1 || state.Lost.Load() || Fallbacks() != 0 || len(uploaded) != 0 {
+		t.Errorf("lost: %v, %d runs of the processor, %d networks left: %s", state.Lost.Load(), Fallbacks(), len(uploaded), &log)
 	}
 }
 
@@ -303,8 +303,8 @@ func TestHang(t *testing.T) {
 		if d := time.Since(begin); d < timeout || d > 20*timeout {
 			t.Errorf("the run took %v", d)
 		}
-		if !lost.Load() || Fallbacks() != 1 || !slices.Equal(y, want) {
-			t.Errorf("lost: %v, %d runs of the processor, equal: %v", lost.Load(), Fallbacks(), slices.Equal(y, want))
+		if !state.Lost.Load() || Fallbacks() != 1 || !slices.Equal(y, want) {
+			t.Errorf("lost: %v, %d runs of the processor, equal: %v", state.Lost.Load(), Fallbacks(), slices.Equal(y, want))
 		}
 		f.hangs.Store(false)
 		must.Do(t, s.Run(y, x, rows))
@@ -319,7 +319,7 @@ func TestHang(t *testing.T) {
 		s.(*session).opt.Timeout = timeout
 		f.hangs.Store(true)
 		must.Do(t, s.Close())
-		if !lost.Load() {
+		if !state.Lost.Load() {
 			t.Error("the GPU is not lost")
 		}
 	})

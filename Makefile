@@ -47,6 +47,9 @@ build-cuda: setup
 build-webgpu: setup
 	$(GO) build -tags webgpu -ldflags=-linkmode=internal -o bin/ ./cmd/demo ./cmd/mannequin
 
+# Flags of a program that has both, beside those of CUDA.
+BOTH = -tags cuda,webgpu -ldflags=-linkmode=internal
+
 cuda:
 	@sh scripts/cuda-kernels.sh
 
@@ -93,6 +96,7 @@ test-cuda: setup
 	FAKE_CUDA_PTX=1 $(GO) test -count=1 -tags cuda -run 'Tiles|SkipBelow|Gating' ./netruntime/cuda && FAKE_CUDA_PTX=1 $(GO) test -count=1 -tags cuda -run 'CUDAAgainst|CUDABad' ./netruntime && \
 	$(GO) test -count=1 -race -tags cuda ./netruntime/cuda && $(GO) test -count=1 -race -tags cuda -run CUDA ./netruntime && $(GO) test -count=1 -tags cuda -run CUDA ./cmd/mannequin/internal/bench ./animsys
 	$(CUDA) && $(GO) tool staticcheck -tags cuda ./netruntime/... ./internal/testing/fakecuda
+	$(CUDA) && $(GO) build $(BOTH) -o /dev/null ./cmd/demo && $(GO) test -count=1 $(BOTH) -run BothBackends ./cmd/mannequin/internal/bench
 
 # Tests that say so and end where there is no GPU, and no software driver of one.
 TEST_WEBGPU = $(GO) test -vet=off -count=1 -tags webgpu ./netruntime/webgpu && $(GO) test -vet=off -count=1 -tags webgpu -run WebGPU ./netruntime ./animsys ./cmd/mannequin/internal/bench

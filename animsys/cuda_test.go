@@ -3,13 +3,19 @@
 package animsys_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
 	"mannequin/animsys/mann"
+	"mannequin/animsys/matching"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/fakecuda"
+	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testgen"
+	"mannequin/internal/testing/testmatching"
 	"mannequin/models"
 	"mannequin/netruntime"
 	"mannequin/netruntime/cuda"
@@ -99,5 +105,45 @@ func TestCUDAPose(t *testing.T) {
 		if !(worst <= c.bar) {
 			t.Errorf("%s: a joint is %.3f mm off at tick %d, at most %.3f mm are allowed", c.precision, 1000*worst, at, 1000*c.bar)
 		}
+	}
+}
+
+// TestCUDACharacters: people of learned motion matching and of a mode-adaptive network are where the processor's are in each tick,
+// each from the processor's state.
+func TestCUDACharacters(t *testing.T) {
+	for name, f := range map[string]*matching.File{"hero": must.Get(models.OpenCharacter("hero"))(t), "adaptive": {Adaptive: testmatching.Adaptive(t)}} {
+		t.Run(name, func(t *testing.T) {
+			worst := slices.Max(testmatching.Beside(t, f, func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
+				return cuda.NewSession(n, cuda.Options{SessionOptions: o, Timeout: time.Hour})
+			}, 240, nil))
+			if n := cuda.Fallbacks(); n > 0 {
+				t.Fatal(n, " runs fell back to the processor")
+			}
+			t.Logf("joints at most %.4f mm off", 1000*worst)
+			if !(worst <= 1e-3) || worst == 0 {
+				t.Errorf("a joint is %.3f mm off, at most 1 mm is allowed, and rounding leaves some", 1000*worst)
+			}
+		})
+	}
+}
+
+// TestCUDACharacterAllocates: a tick of learned motion matching on the GPU allocates nothing.
+func TestCUDACharacterAllocates(t *testing.T) {
+	const n = 20
+	f := must.Get(models.OpenCharacter("hero"))(t)
+	s := must.Get(f.NewStream(matching.StreamOptions{Capacity: n, Workers: 2, Open: func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
+		return cuda.NewSession(n, cuda.Options{SessionOptions: o, Timeout: time.Hour})
+	}}))(t)
+	defer s.Close()
+	p := testgen.Play[control.Goal](s, f.Character().Skel.Len())
+	for range n {
+		must.Get(s.Add(feature.Place{}, &control.Goal{Move: m3.V(0, 0, 1), Speed: 2}))(t)
+	}
+	must.Do(t, p.Tick(n))
+	if times := testing.AllocsPerRun(12, func() { must.Do(t, p.Tick(n)) }); times != 0 {
+		t.Errorf("a tick allocates %g times", times)
+	}
+	if n := cuda.Fallbacks(); n > 0 {
+		t.Fatal(n, " runs fell back to the processor")
 	}
 }

@@ -3,6 +3,7 @@
 package animsys_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -12,11 +13,15 @@ import (
 	"mannequin/animsys/control"
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
+	"mannequin/animsys/matching"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testmatching"
 	"mannequin/models"
+	"mannequin/models/fox"
+	herofile "mannequin/models/hero"
 	"mannequin/models/person"
 	"mannequin/netruntime"
 	"mannequin/netruntime/webgpu"
@@ -89,6 +94,25 @@ func TestWebGPUDog(t *testing.T) {
 	t.Logf("joints at most %.4f mm off", 1000*worst)
 	if !(worst <= webgpuPose) {
 		t.Errorf("a joint is %.3f mm off, at most %.3f mm are allowed", 1000*worst, float32(1000*webgpuPose))
+	}
+}
+
+// TestWebGPUCharacters: people and a fox of learned motion matching, and people of a mode-adaptive network, are where the processor's
+// are in each of 600 ticks, each from the processor's state.
+func TestWebGPUCharacters(t *testing.T) {
+	needWebGPU(t)
+	for _, c := range []struct {
+		name string
+		file *matching.File
+	}{{"hero", must.Get(herofile.Open())(t)}, {"fox", must.Get(fox.Open())(t)}, {"adaptive", &matching.File{Adaptive: testmatching.Adaptive(t)}}} {
+		t.Run(c.name, func(t *testing.T) {
+			worst := slices.Max(testmatching.Beside(t, c.file, openWebGPU, 600, nil))
+			onWebGPU(t)
+			t.Logf("joints at most %.4f mm off", 1000*worst)
+			if !(worst <= webgpuPose) || worst == 0 {
+				t.Errorf("a joint is %.3f mm off, at most %.3f mm are allowed, and rounding leaves some", 1000*worst, float32(1000*webgpuPose))
+			}
+		})
 	}
 }
 

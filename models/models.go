@@ -3,6 +3,7 @@
 package models
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -119,6 +120,25 @@ func Open(nameOrPath string) (*netruntime.Net, error) {
 		err = unknown("model", nameOrPath, Names())
 	}
 	return net, err
+}
+
+// OpenNets returns the name and all networks of a shipped model or character, or of the file of one.
+func OpenNets(nameOrPath string) (name string, nets []*netruntime.Net, err error) {
+	net, err := Open(nameOrPath)
+	if err == nil {
+		return cmp.Or(net.Meta().Name, nameOrPath), []*netruntime.Net{net}, nil
+	}
+	f, other := OpenCharacter(nameOrPath)
+	if u := (*netruntime.UnsupportedError)(nil); errors.As(err, &u) && u.Got == matching.Arch {
+		err = other // the file is a character's
+	}
+	if other != nil {
+		return "", nil, err
+	}
+	if nets = f.Nets(); len(nets) == 0 {
+		return "", nil, fmt.Errorf("%s has no networks: it plays recordings", nameOrPath)
+	}
+	return cmp.Or(f.Character().Name, nameOrPath), nets, nil
 }
 
 // OpenAs opens a network and returns what make makes of it, such as mann.NewModel.

@@ -48,6 +48,21 @@ func TestShipped(t *testing.T) {
 	}
 }
 
+// A model has one network, a character several, and recordings none.
+func TestOpenNets(t *testing.T) {
+	for name, want := range map[string]int{"dog": 1, "fox": 3, "../internal/testing/testmatching/testdata/adaptive.character": 1} {
+		called, nets := must.Get2(models.OpenNets(name))(t)
+		if len(nets) != want || called == "" {
+			t.Errorf("%s: %q with %d networks, want %d", name, called, len(nets), want)
+		}
+	}
+	for name, want := range map[string]string{"fux": "fox", "models_test.go": "models_test.go"} {
+		if _, _, err := models.OpenNets(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want an error with %q", name, err, want)
+		}
+	}
+}
+
 // Every shipped character opens, states its name, its training data and its licence, and holds no recordings. The list of
 // licences repeats them.
 func TestCharacters(t *testing.T) {

@@ -54,7 +54,7 @@ func (a *Adaptive) NewStream(o StreamOptions) (*AdaptiveStream, error) {
 	}
 	n := o.Capacity
 	s := &AdaptiveStream{steering: of, of: a, bf16: o.BF16, batch: mann.NewFollower(a.model, n, sole), seen: make([]int, n), due: make([]int32, 0, n)}
-	if s.session, err = a.model.Net.NewSession(netruntime.SessionOptions{Batch: n, Workers: generator.Workers(o.Workers, n), BF16: o.BF16}); err != nil {
+	if s.session, err = o.Open.Session(a.model.Net, netruntime.SessionOptions{Batch: n, Workers: generator.Workers(o.Workers, n), BF16: o.BF16}); err != nil {
 		return nil, fmt.Errorf("matching: %w", err)
 	}
 	if s.x, err = netruntime.Buffer(s.session, n*a.model.Layout.Inputs()); err == nil {

@@ -141,6 +141,18 @@ func (f *File) Only(w Way) *File {
 	return &File{Adaptive: f.Adaptive, Plays: w}
 }
 
+// Nets returns the networks of all ways.
+func (f *File) Nets() (out []*netruntime.Net) {
+	if f.Learned != nil {
+		n := &f.Learned.net
+		out = append(out, n.Projector, n.Stepper, n.Decompressor)
+	}
+	if f.Adaptive != nil {
+		out = append(out, f.Adaptive.model.Net)
+	}
+	return out
+}
+
 // Bytes returns the memory of the recordings and of networks' weights.
 func (f *File) Bytes() (n int) {
 	if f.Database != nil {
@@ -545,8 +557,9 @@ func decodeLearned(c Character, in *learnedFile, a fileArrays) (*Learned, error)
 	l.net.Turns = in.Turns
 	var err error
 	for i, to := range [...]**netruntime.Net{&l.net.Decompressor, &l.net.Stepper, &l.net.Projector} {
-		if *to, err = NewNetwork(a.named(networkNames[i])); err != nil {
-			return nil, fmt.Errorf("the network %s %w", strings.TrimSuffix(networkNames[i], "."), err)
+		name := strings.TrimSuffix(networkNames[i], ".")
+		if *to, err = NewNetwork(strings.TrimSpace(c.Name+" "+name), a.named(networkNames[i])); err != nil {
+			return nil, fmt.Errorf("the network %s %w", name, err)
 		}
 	}
 	state := l.net.Decompressor.Inputs()

@@ -209,9 +209,9 @@ func (l *Learned) Pose(y []float32, pos []m3.Vec3, rot, model []m3.Quat) {
 	}
 }
 
-// NewNetwork returns a stack of dense layers with rectified values between them, and normalised inputs and outputs.
+// NewNetwork returns a network with a name: a stack of dense layers with rectified values between them, and normalised inputs and outputs.
 // The tensors are in.mean, in.std, layer1.weight (O, I), layer1.bias (O), layer2.weight, …, out.mean, out.std.
-func NewNetwork(tensors []netruntime.Tensor) (*netruntime.Net, error) {
+func NewNetwork(name string, tensors []netruntime.Tensor) (*netruntime.Net, error) {
 	layers, inputs := 0, 0
 	for _, t := range tensors {
 		if t.Name == "in.mean" {
@@ -236,7 +236,7 @@ func NewNetwork(tensors []netruntime.Tensor) (*netruntime.Net, error) {
 		from = layerName(i + 1)
 	}
 	g.Nodes = append(g.Nodes, node("out", netruntime.OpDenormalize, from, ""))
-	return netruntime.New(netruntime.Meta{Arch: "graph", Graph: g}, tensors)
+	return netruntime.New(netruntime.Meta{Arch: "graph", Name: name, Graph: g}, tensors)
 }
 
 func layerName(i int) string { return fmt.Sprintf("layer%d", i) }

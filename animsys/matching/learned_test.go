@@ -2,6 +2,7 @@ package matching_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -333,6 +334,90 @@ func TestLearnedAllocates(t *testing.T) {
 	}
 }
 
+// With sessions from elsewhere each network runs once a tick for all agents, and the poses have the same bits, also of agents that come
+// and go between two ticks.
+func TestLearnedElsewhere(t *testing.T) {
+	const most = 50
+	l := testmatching.Learned(t)
+	runs, raised := map[*netruntime.Net]int{}, float32(0)
+	elsewhere := func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
+		s, err := n.NewSession(o)
+		return counted{s, func(y []float32) {
+			runs[n]++
+			if n == l.Networks().Decompressor {
+				y[1] += raised
+			}
+		}}, err
+	}
+	streams, players := [2]*matching.LearnedStream{}, [2]*testgen.Player[control.Goal]{}
+	for i, open := range []netruntime.Opener{nil, elsewhere} {
+		streams[i] = must.Get(l.NewStream(matching.StreamOptions{Capacity: most, Workers: 2, Open: open}))(t)
+		defer streams[i].Close()
+		players[i] = testgen.Play(streams[i], l.Skel.Len())
+	}
+	alike := func(what string, rows int) {
+		t.Helper()
+		a, b := players[0].Poses(), players[1].Poses()
+		for row := range rows {
+			pos, rot := a.Joints(row, l.Skel.Len())
+			pos2, rot2 := b.Joints(row, l.Skel.Len())
+			if !slices.Equal(pos, pos2) || !slices.Equal(rot, rot2) {
+				t.Fatalf("%s: agent %d has another pose", what, row)
+			}
+		}
+	}
+	var st generator.State
+	rows := 0
+	for tick := range 60 {
+		for i, s := range streams {
+			for row := rows; row < most; row++ {
+				must.Get(s.Add(feature.Place{Pos: m3.V(float32(row), 0, 0)}, &control.Goal{Move: m3.V(0, 0, 1), Speed: float32(1 + row%3)}))(t)
+			}
+			if tick%2 == 1 {
+				s.Remove(0)
+				st.Reset()
+				s.Save(&st, 3)
+				s.Remove(3)
+				st.Rewind()
+				must.Get(s.Restore(&st))(t)
+			}
+			for row := range most - tick%2 {
+				s.Pose(players[i].Poses(), row)
+			}
+		}
+		rows = most - tick%2
+		alike(fmt.Sprint("before tick ", tick), rows)
+		for _, p := range players {
+			must.Do(t, p.Tick(rows))
+		}
+		alike(fmt.Sprint("tick ", tick), rows)
+	}
+	raised = 10
+	must.Do(t, players[1].Tick(rows))
+	if pos, _ := players[1].Poses().Joints(0, l.Skel.Len()); pos[0].Y < 9 {
+		t.Errorf("the pose is not that from elsewhere: its hips are at %g m", pos[0].Y)
+	}
+	for name, n := range map[string]*netruntime.Net{"stepper": l.Networks().Stepper, "decompressor": l.Networks().Decompressor} {
+		if runs[n] != 61 {
+			t.Errorf("the %s runs %d times in 61 ticks", name, runs[n])
+		}
+	}
+	if n := runs[l.Networks().Projector]; n < 10 || n > 61 {
+		t.Errorf("the projector runs %d times", n)
+	}
+}
+
+type counted struct {
+	netruntime.Session
+	ran func(y []float32)
+}
+
+func (c counted) Run(y, x []float32, rows int) error {
+	err := c.Session.Run(y, x, rows)
+	c.ran(y)
+	return err
+}
+
 // A body for which the projector knows no way does not go on as before for ever: it comes to rest.
 func TestLost(t *testing.T) {
 	var whole, lost bytes.Buffer
@@ -446,7 +531,7 @@ func constant(t *testing.T, inputs int, outputs []float32, added ...int) *netrun
 	for _, k := range added {
 		weight[k*inputs+k] = 1
 	}
-	return must.Get(matching.NewNetwork([]netruntime.Tensor{
+	return must.Get(matching.NewNetwork("constant", []netruntime.Tensor{
 		vector("in.mean", make([]float32, inputs)), vector("in.std", slices.Repeat([]float32{1}, inputs)),
 		{Name: "layer1.weight", Shape: []int{n, inputs}, Data: weight}, vector("layer1.bias", make([]float32, n)),
 		vector("out.mean", outputs), vector("out.std", slices.Repeat([]float32{1}, n)),

@@ -21,7 +21,7 @@ const (
 
 // LearnedStream is a [generator.Generator] as [Stream] is, of a [Learned]. In a tick the projector runs once for all agents
 // that search, and the stepper once for all agents. The decompressor runs for those whose pose is shown, some of them at
-// a time.
+// a time; with StreamOptions.Open once for all agents.
 type LearnedStream struct {
 	steering
 	of    *Learned
@@ -43,6 +43,9 @@ type LearnedStream struct {
 
 	pool                     *netruntime.Pool
 	projector, stepper       netruntime.Session
+	poser                    netruntime.Session // the decompressor, for all rows at once; nil without StreamOptions.Open
+	poses                    []float32          // (capacity, outputs) its outputs
+	posed                    []bool             // (capacity) they are of the row's state
 	decoders                 chan *decoder
 	planning, asking, moving func(worker, i int)
 }
@@ -128,7 +131,7 @@ func (l *Idle) at(tick int32, n int) (a, b []float32, between float32) {
 	return l.States[k*n:][:n], l.States[(k+1)*n:][:n], float32(int(tick)-k*IdleTicks) / IdleTicks
 }
 
-// decoder runs the decompressor for some rows.
+// decoder runs the decompressor on the processor for some rows.
 type decoder struct {
 	session netruntime.Session
 	x, y    []float32 // (decoded, size), (decoded, outputs)
@@ -158,20 +161,35 @@ func (l *Learned) NewStream(o StreamOptions) (*LearnedStream, error) {
 	s := &LearnedStream{
 		steering: of, of: l, size: size, bf16: o.BF16, state: make([]float32, n*size), must: make([]Tags, n), acts: make([]act, n), last: make([]float32, n*l.Columns()), ago: make([]int32, n), rest: make([]resting, n),
 		wishes: make([]wish, n), due: make([]bool, n), search: make([]int32, 0, n),
-		query: make([]float32, n*(l.Columns()+len(l.Tags))), answer: make([]float32, n*size), change: make([]float32, n*(size+3)),
-		decoders: make(chan *decoder, workers),
+		posed: make([]bool, n), decoders: make(chan *decoder, workers),
 	}
 	s.planning, s.asking, s.moving = s.planRows, s.askRows, s.moveRows
-	open := func(to *netruntime.Session, net *netruntime.Net, batch, workers int) {
+	open := func(by netruntime.Opener, net *netruntime.Net, batch, workers int) (session netruntime.Session) {
 		if err == nil {
-			*to, err = net.NewSession(netruntime.SessionOptions{Batch: batch, Workers: workers, BF16: o.BF16})
+			session, err = by.Session(net, netruntime.SessionOptions{Batch: batch, Workers: workers, BF16: o.BF16})
 		}
+		if err != nil {
+			return nil
+		}
+		return session
 	}
-	open(&s.projector, l.net.Projector, n, workers)
-	open(&s.stepper, l.net.Stepper, n, workers)
+	buffer := func(session netruntime.Session, rows, width int) (b []float32) {
+		if err == nil {
+			b, err = netruntime.Buffer(session, rows*width)
+		}
+		return b
+	}
+	s.projector, s.stepper = open(o.Open, l.net.Projector, n, workers), open(o.Open, l.net.Stepper, n, workers)
+	s.query, s.answer = buffer(s.projector, n, l.net.Projector.Inputs()), buffer(s.projector, n, size)
+	s.change = buffer(s.stepper, n, l.net.Stepper.Outputs())
+	outputs := l.net.Decompressor.Outputs()
+	if o.Open != nil {
+		s.poser = open(o.Open, l.net.Decompressor, n, workers)
+		s.poses = buffer(s.poser, n, outputs)
+	}
 	for range workers {
-		d := &decoder{x: make([]float32, decoded*size), y: make([]float32, decoded*l.net.Decompressor.Outputs()), rows: make([]int32, 0, decoded), model: make([]m3.Quat, l.Skel.Len())}
-		open(&d.session, l.net.Decompressor, decoded, 1)
+		d := &decoder{session: open(nil, l.net.Decompressor, decoded, 1), rows: make([]int32, 0, decoded), model: make([]m3.Quat, l.Skel.Len())}
+		d.x, d.y = make([]float32, decoded*size), make([]float32, decoded*outputs)
 		s.decoders <- d
 	}
 	if err != nil {
@@ -186,8 +204,8 @@ func (s *LearnedStream) Close() (err error) {
 	if s.of == nil || s.closed {
 		return nil
 	}
-	s.closed = true
-	sessions := []netruntime.Session{s.projector, s.stepper}
+	s.closed, s.query, s.answer, s.change, s.poses = true, nil, nil, nil, nil
+	sessions := []netruntime.Session{s.projector, s.stepper, s.poser}
 	for range cap(s.decoders) {
 		sessions = append(sessions, (<-s.decoders).session)
 	}
@@ -223,7 +241,7 @@ func (s *LearnedStream) jumped(row int) []float32 {
 func (s *LearnedStream) Add(at feature.Place, goal *control.Goal) (row int, err error) {
 	if row, err = s.add(at, goal); err == nil {
 		copy(s.row(row), s.of.net.Rest)
-		s.must[row], s.acts[row] = 0, act{of: -1}
+		s.must[row], s.acts[row], s.posed[row] = 0, act{of: -1}, false
 		s.ago[row], s.rest[row] = again, resting{of: -1}
 	}
 	return row, err
@@ -234,7 +252,7 @@ func (s *LearnedStream) Remove(row int) {
 	s.remove(row)
 	copy(s.row(row), s.row(s.rows))
 	copy(s.jumped(row), s.jumped(s.rows))
-	s.must[row], s.acts[row], s.ago[row], s.rest[row] = s.must[s.rows], s.acts[s.rows], s.ago[s.rows], s.rest[s.rows]
+	s.must[row], s.acts[row], s.ago[row], s.rest[row], s.posed[row] = s.must[s.rows], s.acts[s.rows], s.ago[s.rows], s.rest[s.rows], false
 }
 
 // Save writes the state of a row; see [generator.Generator].
@@ -251,6 +269,7 @@ func (s *LearnedStream) Restore(st *generator.State) (row int, err error) {
 	}
 	row = s.rows
 	s.visit(st, row)
+	s.posed[row] = false
 	if a := s.acts[row]; !s.within(row) || a.of < -1 || int(a.of) >= len(s.of.net.Acts) || a.left < 0 || a.left > maxFrames || s.ago[row] < 0 || s.ago[row] > again || !feature.Finite(s.jumped(row)) {
 		st.Fail(errForeign)
 	}
@@ -307,7 +326,13 @@ func (s *LearnedStream) Generate(frozen []bool) error {
 		return err
 	}
 	s.pool.Run((s.rows+planned-1)/planned, s.moving)
-	return nil
+	if s.poser == nil {
+		return nil
+	}
+	for row := range s.rows {
+		s.posed[row] = true
+	}
+	return s.poser.Run(s.poses, s.state, s.rows)
 }
 
 // planRows advances the simulated bodies of some rows.
@@ -529,9 +554,7 @@ func (s *LearnedStream) Sample(p *generator.Poses, r0, r1 int) {
 	defer s.giveBack(d)
 	for r := r0; r < r1; r++ {
 		if p.Update[r] {
-			if d.rows = append(d.rows, int32(r)); len(d.rows) == decoded {
-				s.write(p, d)
-			}
+			s.show(p, d, r)
 		}
 	}
 	s.write(p, d)
@@ -544,8 +567,18 @@ func (s *LearnedStream) Pose(p *generator.Poses, row int) {
 	}
 	d := <-s.decoders
 	defer s.giveBack(d)
-	d.rows = append(d.rows, int32(row))
+	s.show(p, d, row)
 	s.write(p, d)
+}
+
+// show writes the pose of a row, now or with others by write.
+func (s *LearnedStream) show(p *generator.Poses, d *decoder, row int) {
+	if s.posed[row] {
+		n := len(s.poses) / len(s.posed)
+		s.put(p, d, row, s.poses[row*n:][:n])
+	} else if d.rows = append(d.rows, int32(row)); len(d.rows) == decoded {
+		s.write(p, d)
+	}
 }
 
 // giveBack lets other workers have the decoder, also after a panic: Close waits for all of them.
@@ -568,18 +601,23 @@ func (s *LearnedStream) write(p *generator.Poses, d *decoder) {
 	}
 	outputs := len(d.y) / decoded
 	for i, row := range d.rows {
-		a := &s.agents[row]
-		if a.Restart != 0 {
-			a.Restart, p.Restarted[row] = 0, true
-		}
-		p.Put(int(row), a.At, 0)
-		pos, rot := p.Joints(int(row), s.of.Skel.Len())
-		s.of.Pose(d.y[i*outputs:][:outputs], pos, rot, d.model)
-		root := p.Roots[row]
-		pos[0], rot[0] = root.Apply(pos[0]), root.Rot.Mul(rot[0])
-		s.lean(p, int(row), s.must[row])
+		s.put(p, d, int(row), d.y[i*outputs:][:outputs])
 	}
 	d.rows = d.rows[:0]
+}
+
+// put writes the pose of a row from the decompressor's outputs.
+func (s *LearnedStream) put(p *generator.Poses, d *decoder, row int, y []float32) {
+	a := &s.agents[row]
+	if a.Restart != 0 {
+		a.Restart, p.Restarted[row] = 0, true
+	}
+	p.Put(row, a.At, 0)
+	pos, rot := p.Joints(row, s.of.Skel.Len())
+	s.of.Pose(y, pos, rot, d.model)
+	root := p.Roots[row]
+	pos[0], rot[0] = root.Apply(pos[0]), root.Rot.Mul(rot[0])
+	s.lean(p, row, s.must[row])
 }
 
 // State returns the features and latent values of a row, in the stream's memory.

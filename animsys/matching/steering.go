@@ -9,14 +9,16 @@ import (
 	"mannequin/animsys/generator"
 	"mannequin/engine/m3"
 	"mannequin/ik"
+	"mannequin/netruntime"
 )
 
 // StreamOptions configure a stream.
 type StreamOptions struct {
-	Capacity int     // largest number of agents, at least 1
-	Tuning   *Tuning // nil is Character.Tuning; the root of a mode-adaptive network then follows the simulated body more closely
-	Workers  int     // of networks; 0: one per CPU, or one for few agents
-	BF16     bool    // of networks; see netruntime.SessionOptions
+	Capacity int               // largest number of agents, at least 1
+	Tuning   *Tuning           // nil is Character.Tuning; the root of a mode-adaptive network then follows the simulated body more closely
+	Workers  int               // of networks; 0: one per CPU, or one for few agents
+	Open     netruntime.Opener // opens sessions of networks; nil: on the CPU
+	BF16     bool              // of networks; see netruntime.SessionOptions
 }
 
 // steering is what the agents of all kinds of streams have: goals, simulated bodies, and roots that are drawn to them.

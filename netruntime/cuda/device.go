@@ -13,13 +13,14 @@ import (
 	"log/slog"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 	"unsafe"
 
 	"gorgonia.org/cu"
 
+	_ "mannequin/netruntime/cuda/driver" // what cu calls
 	"mannequin/netruntime/internal/program"
+	"mannequin/netruntime/internal/reserve"
 )
 
 // Built reports whether the program was built with the tag cuda.
@@ -66,10 +67,7 @@ func (t *tile) blocks(rows, columns int) int {
 	return (rows + t.rows - 1) / t.rows * ((columns + t.columns - 1) / t.columns)
 }
 
-var (
-	lost      atomic.Bool // after a CUDA error: no more calls to CUDA
-	fallbacks atomic.Int64
-)
+var state reserve.GPU
 
 var theDevice = sync.OnceValues(func() (*device, error) {
 	var d *device
@@ -82,25 +80,19 @@ var theDevice = sync.OnceValues(func() (*device, error) {
 	return d, nil
 })
 
-var announced sync.Once
-
-// announce logs once what networks run on.
-func announce(log *slog.Logger, d *device, err error) {
-	announced.Do(func() {
-		if err != nil {
-			log.Warn("no GPU, the processor computes the networks", "err", err)
-		} else {
-			log.Info("networks run on the GPU", "device", d.name)
-		}
-	})
-}
-
 // lose ends the use of the GPU after an error, and logs it once.
 func lose(log *slog.Logger, err error) {
-	if !lost.Swap(true) {
-		log.Error("the GPU is lost, the processor computes the networks from here on", "err", err)
+	if state.Lose(log, err) {
 		forget()
 	}
+}
+
+// called returns the device's name; nil has none.
+func (d *device) called() string {
+	if d == nil {
+		return ""
+	}
+	return d.name
 }
 
 // Device returns the name of the GPU that sessions run on, or an error that says why there is none.
@@ -109,14 +101,14 @@ func Device() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if lost.Load() {
+	if state.Lost.Load() {
 		return "", errLost
 	}
 	return d.name, nil
 }
 
 // Fallbacks returns the number of runs that the processor has computed because the GPU was lost.
-func Fallbacks() int64 { return fallbacks.Load() }
+func Fallbacks() int64 { return state.Fallbacks.Load() }
 
 // wrap adds the failed step to an error of CUDA.
 func wrap(err error, format string, args ...any) error {

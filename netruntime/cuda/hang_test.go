@@ -25,12 +25,12 @@ func hang(t *testing.T, call string) (wake func()) {
 		if waited := time.Since(begin); waited > 10*time.Second {
 			t.Errorf("the program has waited %v", waited)
 		}
-		if !lost.Load() {
+		if !state.Lost.Load() {
 			t.Error("the GPU hangs and is not lost")
 		}
 		mend()
-		lost.Store(false)
-		fallbacks.Store(0)
+		state.Lost.Store(false)
+		state.Fallbacks.Store(0)
 	}
 }
 

@@ -8,9 +8,12 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"mannequin/internal/testing/fakecuda"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testmatching"
+	"mannequin/models"
 	"mannequin/netruntime"
 )
 
@@ -35,8 +38,8 @@ func TestLoss(t *testing.T) {
 			mend := fakecuda.Fail(failure)
 			defer func() {
 				mend()
-				lost.Store(false)
-				fallbacks.Store(0)
+				state.Lost.Store(false)
+				state.Fallbacks.Store(0)
 			}()
 			for run := range 3 {
 				calls := fakecuda.Calls("")
@@ -73,6 +76,42 @@ func TestLoss(t *testing.T) {
 			}
 			if _, err := Device(); err == nil {
 				t.Error("there still is a device")
+			}
+		})
+	}
+}
+
+// TestLossCharacter loses the device in the middle of a tick of learned motion matching. That tick is the processor's but for
+// rounding, all later ones are to the bit.
+func TestLossCharacter(t *testing.T) {
+	if fakecuda.Device() {
+		t.Skip("needs the fake driver")
+	}
+	hero := must.Get(models.OpenCharacter("hero"))(t)
+	const ticks, lostIn = 12, 6 // a row searches
+	// Calls of the projector, the stepper and the decompressor.
+	for _, failure := range []string{"cuMemcpyHtoDAsync:1:1", "cuLaunchKernel:3:719", "cuMemcpyHtoDAsync:2:700", "cuMemcpyDtoHAsync:2:1", "cuMemcpyDtoHAsync:3:700"} {
+		t.Run(failure, func(t *testing.T) {
+			mend, before := func() {}, int64(0)
+			defer func() {
+				mend()
+				state.Lost.Store(false)
+				state.Fallbacks.Store(0)
+			}()
+			far := testmatching.Beside(t, hero, func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
+				return NewSession(n, Options{SessionOptions: o, Precision: FP32, Timeout: time.Minute})
+			}, ticks, func(tick int) {
+				if tick == lostIn {
+					before, mend = Fallbacks(), fakecuda.Fail(failure)
+				}
+			})
+			for tick, d := range far {
+				if tick < lostIn && d == 0 || tick > lostIn && d != 0 || !(d <= 1e-3) {
+					t.Errorf("tick %d, %d after the loss: a joint is %g m off", tick, tick-lostIn, d)
+				}
+			}
+			if n := Fallbacks(); !state.Lost.Load() || before != 0 || n < 2*(ticks-lostIn-1)+1 {
+				t.Errorf("lost: %v; the processor computed %d runs, %d of them before the loss", state.Lost.Load(), n, before)
 			}
 		})
 	}
@@ -116,8 +155,8 @@ func TestFault(t *testing.T) {
 			t.Fatalf("value %d is %g, on the processor %g", i, y[i], w)
 		}
 	}
-	if !lost.Load() || Fallbacks() != 1 {
-		t.Errorf("after a fault: lost %v, %d runs of the processor", lost.Load(), Fallbacks())
+	if !state.Lost.Load() || Fallbacks() != 1 {
+		t.Errorf("after a fault: lost %v, %d runs of the processor", state.Lost.Load(), Fallbacks())
 	}
 }
 
@@ -153,7 +192,7 @@ func TestNoRoom(t *testing.T) {
 		if n := fakecuda.Live(); n != live && room {
 			t.Errorf("%s: %d objects on the GPU, were %d", failure, n, live)
 		}
-		if lost.Swap(false) == room {
+		if state.Lost.Swap(false) == room {
 			t.Errorf("%s: the GPU is lost: %v", failure, !room)
 		}
 		live = fakecuda.Live()

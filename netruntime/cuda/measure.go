@@ -21,7 +21,7 @@ import (
 func Measure(s netruntime.Session, batch, length, repeats int) (Timing, error) {
 	c, ok := s.(*session)
 	switch {
-	case !ok || c.closed || lost.Load():
+	case !ok || c.Closed || state.Lost.Load():
 		return Timing{}, errors.New("cuda: the session does not run on a GPU")
 	case batch < 1 || batch > c.opt.Batch || length < 1 || length > c.opt.Length || repeats < 1:
 		return Timing{}, fmt.Errorf("cuda: %d sequences of %d frames, %d times: the session holds 1 to %d of 1 to %d",
@@ -145,7 +145,7 @@ func MeasurePeaks(p Precision) (Peaks, error) {
 	if err != nil {
 		return Peaks{}, err
 	}
-	if lost.Load() {
+	if state.Lost.Load() {
 		return Peaks{}, errLost
 	}
 	var peaks Peaks

@@ -11,13 +11,13 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"sync/atomic"
 	"unsafe"
 
 	"gorgonia.org/cu"
 
 	"mannequin/netruntime"
 	"mannequin/netruntime/internal/program"
+	"mannequin/netruntime/internal/reserve"
 )
 
 const (
@@ -36,9 +36,9 @@ const (
 // session runs a network on the GPU. Lanes take turns with chunks of the sequences: while one
 // computes, others send or receive.
 type session struct {
+	reserve.Session
 	opt     Options
 	net     *netruntime.Net
-	cpu     netruntime.Session // for runs that the GPU does not compute
 	device  *device
 	weights *weights
 	plan    *program.Program
@@ -51,13 +51,8 @@ type session struct {
 	calls     []call
 	ops       []byte
 
-	buffers []buffer     // for the caller
-	gating  []float32    // pinned (rows, experts)
-	rows    int          // number of valid values in gating
-	onCPU   bool         // the processor computed the last run
-	out, in [1][]float32 // of Run
-	closed  bool
-	busy    atomic.Bool // a run is in progress
+	buffers []buffer  // for the caller
+	gating  []float32 // pinned (rows, experts)
 }
 
 // lane is a stream with the memory of a chunk.
@@ -77,8 +72,6 @@ type lane struct {
 	product, chain         []unsafe.Pointer
 }
 
-var errClosed = errors.New("cuda: the session is closed")
-
 // NewSession returns a session of n on the GPU, or on the processor if there is none;
 // Session.Kernel returns which. It returns netruntime's error for invalid options, and an error for
 // an unknown o.Precision.
@@ -93,14 +86,15 @@ func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
 		return nil, err
 	}
 	d, err := theDevice()
-	announce(o.Log, d, err)
-	if err != nil || lost.Load() {
+	state.Announce(o.Log, d.called(), err)
+	if err != nil || state.Lost.Load() {
 		return cpu, nil
 	}
-	s := &session{opt: o, net: n, cpu: cpu, device: d}
+	s := &session{opt: o, net: n, device: d}
+	s.Open("cuda", "cuda_"+string(o.Precision), s, n, cpu, o.SessionOptions, &state.Fallbacks)
 	if err := d.do(o.Timeout, func() error { return s.open(f) }); err != nil {
 		s.refuse("a network", err)
-		s.free()
+		s.Free()
 		return cpu, nil
 	}
 	return s, nil
@@ -220,35 +214,16 @@ func (s *session) layOut(length int) error {
 	return nil
 }
 
-func (s *session) MaxRows() int { return s.opt.Batch }
-
-func (s *session) Kernel() string {
-	if lost.Load() {
-		return s.cpu.Kernel()
-	}
-	return "cuda_" + string(s.opt.Precision)
-}
-
-func (s *session) Gating() []float32 {
-	if s.onCPU {
-		return s.cpu.Gating()
-	}
-	if s.gating == nil {
-		return nil
-	}
-	return s.gating[:s.rows]
-}
-
 // Buffer returns memory for n values that the GPU reads and writes directly in Run and
 // RunSequences. It is valid until the session is closed.
 func (s *session) Buffer(n int) ([]float32, error) {
-	if s.closed {
-		return nil, errClosed
+	if s.Closed {
+		return nil, s.ErrClosed()
 	}
 	if n < 0 || n > maxPinned/4 {
 		return nil, fmt.Errorf("cuda: a buffer of %d values: want 0 to %d", n, maxPinned/4)
 	}
-	if n == 0 || lost.Load() {
+	if n == 0 || state.Lost.Load() {
 		return make([]float32, n), nil
 	}
 	var b buffer
@@ -282,57 +257,14 @@ func (s *session) detach(out [][]float32) {
 	}
 }
 
-func (s *session) Run(y, x []float32, rows int) error {
-	if !s.busy.CompareAndSwap(false, true) {
-		return netruntime.ErrBusy
-	}
-	defer s.busy.Store(false)
-	if len(s.plan.Inputs) != 1 || len(s.plan.Outputs) != 1 {
-		return fmt.Errorf("cuda: Run of a network with %d inputs and %d outputs: use RunSequences", len(s.plan.Inputs), len(s.plan.Outputs))
-	}
-	s.out[0], s.in[0] = y, x
-	err := s.run(s.out[:], s.in[:], rows, 1)
-	s.out[0], s.in[0] = nil, nil
-	return err
+func (s *session) Ready() bool { return !state.Lost.Load() }
+
+func (s *session) Failed(err error, out [][]float32) {
+	lose(s.opt.Log, err)
+	s.detach(out)
 }
 
-func (s *session) RunSequences(out, in [][]float32, batch, length int) error {
-	if !s.busy.CompareAndSwap(false, true) {
-		return netruntime.ErrBusy
-	}
-	defer s.busy.Store(false)
-	return s.run(out, in, batch, length)
-}
-
-func (s *session) run(out, in [][]float32, batch, length int) error {
-	if s.closed {
-		return errClosed
-	}
-	if !lost.Load() && batch > 0 && s.fits(out, in, batch, length) {
-		err := s.onDevice(out, in, batch, length)
-		if err == nil {
-			s.onCPU = false
-			return nil
-		}
-		lose(s.opt.Log, err)
-		s.detach(out)
-	}
-	// The processor's session also reports invalid arguments.
-	if err := s.cpu.RunSequences(out, in, batch, length); err != nil {
-		return err
-	}
-	s.onCPU = true
-	if batch > 0 {
-		fallbacks.Add(1)
-	}
-	return nil
-}
-
-// fits reports whether the arguments are valid for a run.
-func (s *session) fits(out, in [][]float32, batch, length int) bool {
-	if batch < 0 || batch > s.opt.Batch || length < 1 || length > s.opt.Length {
-		return false
-	}
+func (s *session) Fits(out, in [][]float32, batch, length int) bool {
 	l := s.layout
 	if length != s.length {
 		if l = s.requested; !l.Place(1, length) {
@@ -342,9 +274,9 @@ func (s *session) fits(out, in [][]float32, batch, length int) bool {
 	return l.Holds(out, in, batch)
 }
 
-// onDevice computes a run. After an error, the GPU may still read the caller's memory, and write to
+// Compute computes a run. After an error, the GPU may still read the caller's memory, and write to
 // the results if they lie in buffers.
-func (s *session) onDevice(out, in [][]float32, batch, length int) error {
+func (s *session) Compute(out, in [][]float32, batch, length int) error {
 	if err := s.device.enter(); err != nil {
 		return err
 	}
@@ -375,9 +307,8 @@ func (s *session) onDevice(out, in [][]float32, batch, length int) error {
 		}
 		lane++
 	}
-	s.rows = 0
 	if s.plan.Omega >= 0 {
-		s.rows = batch * s.layout.Floats(s.plan.Omega)
+		s.Gates = s.gating[:batch*s.layout.Floats(s.plan.Omega)]
 	}
 	return nil
 }
@@ -495,22 +426,9 @@ func (s *session) collect(l *lane, out [][]float32) error {
 	return nil
 }
 
-// Close frees the session's memory on the GPU, unless the GPU is lost.
-func (s *session) Close() error {
-	if !s.busy.CompareAndSwap(false, true) {
-		return netruntime.ErrBusy
-	}
-	defer s.busy.Store(false)
-	if s.closed {
-		return nil
-	}
-	s.closed = true
-	s.free()
-	return s.cpu.Close()
-}
-
-func (s *session) free() {
-	if lost.Load() {
+// Free frees the session's memory on the GPU, unless the GPU is lost.
+func (s *session) Free() {
+	if state.Lost.Load() {
 		return
 	}
 	// Memory that cannot be freed ends with the process.

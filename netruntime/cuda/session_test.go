@@ -154,7 +154,7 @@ func TestTiles(t *testing.T) {
 // onGPU fails the test if the processor has computed a run.
 func onGPU(t testing.TB) {
 	t.Helper()
-	if n := Fallbacks(); n != 0 || lost.Load() {
+	if n := Fallbacks(); n != 0 || state.Lost.Load() {
 		t.Fatal(n, " runs fell back to the processor")
 	}
 }

@@ -35,6 +35,8 @@ import (
 	"unsafe"
 
 	"gorgonia.org/cu"
+
+	"mannequin/netruntime/internal/reserve"
 )
 
 // startTimeout is the longest wait for the driver to compile the kernels.
@@ -44,17 +46,13 @@ const startTimeout = 2 * time.Minute
 // next launch waits for the GPU.
 const maxQueued = 512
 
-func errHang(limit time.Duration) error {
-	return fmt.Errorf("cuda: the GPU has not answered for %v", limit)
-}
-
 // wait waits for all work of a stream. The driver's own waits have no limit.
 func wait(stream cu.Stream, limit time.Duration) error {
 	switch rc := C.wait_stream(C.CUstream(unsafe.Pointer(stream.C())), C.double(limit.Seconds())); rc {
 	case C.CUDA_SUCCESS:
 		return nil
 	case C.CUDA_ERROR_NOT_READY:
-		return errHang(limit)
+		return reserve.ErrHang(limit)
 	default:
 		return wrap(result(rc), "wait for the GPU")
 	}
@@ -69,19 +67,11 @@ func result(rc C.CUresult) error {
 	return fmt.Errorf("error %d, %s", rc, C.GoString(text))
 }
 
-// within runs f on a thread of its own, for calls that may wait for the GPU and have no limit. A
-// call that hangs keeps its thread, and f must leave alone what the caller uses after that error.
+// within runs f on a thread of its own, for calls that may wait for the GPU and have no limit.
 func within(limit time.Duration, f func() error) error {
-	done := make(chan error, 1)
-	go func() {
+	return reserve.Within(limit, func() error {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		done <- f()
-	}()
-	select {
-	case err := <-done:
-		return err
-	case <-time.After(limit):
-		return errHang(limit)
-	}
+		return f()
+	})
 }

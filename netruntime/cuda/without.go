@@ -4,9 +4,9 @@ package cuda
 
 import (
 	"errors"
-	"sync"
 
 	"mannequin/netruntime"
+	"mannequin/netruntime/internal/reserve"
 )
 
 // Built reports whether the program was built with the tag cuda.
@@ -14,14 +14,14 @@ const Built = false
 
 var errNotBuilt = errors.New("cuda: this program was built without the tag cuda")
 
-var once sync.Once
+var state reserve.GPU
 
 // NewSession returns a session of n on the GPU, or on the processor if there is none.
 func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
-	once.Do(func() { o.Log.Warn("no GPU, the processor computes the networks", "err", errNotBuilt) })
+	state.Announce(o.Log, "", errNotBuilt)
 	return n.NewSession(o.SessionOptions)
 }
 

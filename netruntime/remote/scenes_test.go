@@ -15,13 +15,18 @@ import (
 
 // Every kind of generator makes the same motion whoever computes its networks.
 func TestScenes(t *testing.T) {
-	for _, name := range []string{"herd", "people", "latent", "strnn", "interact"} {
+	for _, name := range []string{"herd", "people", "latent", "strnn", "interact", "person", "play"} {
 		t.Run(name, func(t *testing.T) {
 			const ticks = 120
 			setup := open.Default(name)
-			setup.Agents = 4
+			if name == "person" || name == "play" {
+				setup.Character = "hero"
+			}
+			if name != "play" {
+				setup.Agents = 4
+			}
 			scene := func(o netruntime.Opener) scenes.Scene {
-				s, _, err := open.Scene(setup, open.Resources{Net: models.Open, Open: o, Workers: 2})
+				s, _, err := open.Scene(setup, open.Resources{Net: models.Open, Character: models.OpenCharacter, Open: o, Workers: 2})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -2,8 +2,6 @@ package remote
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"mannequin/netruntime"
+	"mannequin/netruntime/internal/reserve"
 	"mannequin/netruntime/remote/internal/inference"
 )
 
@@ -27,9 +26,9 @@ const (
 
 // session computes runs on a server, and on the processor when the server does not answer in time.
 type session struct {
+	reserve.Session
 	client        *Client
 	layout        *inference.Layout
-	local         netruntime.Session
 	opt           netruntime.SessionOptions
 	name, version string
 
@@ -37,26 +36,19 @@ type session struct {
 	pool              inference.Pool
 	calls             []grpc.CallOption
 
-	remote  atomic.Bool    // runs are remote
-	gates   bool           // the server puts out the experts' weights; set before remote
-	trials  sync.WaitGroup // the goroutine that sends trials, while runs are local
-	stop    context.CancelFunc
-	ctx     context.Context
-	pause   time.Duration // before the next trial
-	late    int           // in a row
-	good    int           // runs since the last change
-	onLocal bool          // the processor computed the last run
-
-	gating  []float32
-	out, in [1][]float32 // of Run
-	closed  bool
-	busy    atomic.Bool // a run is in progress
+	remote atomic.Bool    // runs are remote
+	gates  bool           // the server puts out the experts' weights; set before remote
+	trials sync.WaitGroup // the goroutine that sends trials, while runs are local
+	stop   context.CancelFunc
+	ctx    context.Context
+	pause  time.Duration // before the next trial
+	late   int           // in a row
+	good   int           // runs since the last change
 }
 
-var errClosed = errors.New("remote: the session is closed")
-
 func newSession(c *Client, n *netruntime.Net, o netruntime.SessionOptions, local netruntime.Session, name, version string) *session {
-	s := &session{client: c, layout: inference.NewLayout(n), local: local, opt: o, name: name, version: version, pause: firstPause, onLocal: true}
+	s := &session{client: c, layout: inference.NewLayout(n), opt: o, name: name, version: version, pause: firstPause}
+	s.Open("remote", "remote", s, n, local, o, &c.local)
 	s.opt.Length = max(1, o.Length)
 	s.ctx, s.stop = context.WithCancel(c.ctx)
 	most := 64 << 10 // an answer's names and shapes
@@ -90,75 +82,11 @@ func (s *session) answers(gates bool) []*inference.Port {
 	return all
 }
 
-func (s *session) MaxRows() int { return s.opt.Batch }
+func (s *session) Ready() bool { return s.remote.Load() }
 
-func (s *session) Kernel() string {
-	if s.remote.Load() {
-		return "remote"
-	}
-	return s.local.Kernel()
-}
-
-func (s *session) Gating() []float32 {
-	if s.onLocal {
-		return s.local.Gating()
-	}
-	return s.gating
-}
-
-func (s *session) Run(y, x []float32, rows int) error {
-	if !s.busy.CompareAndSwap(false, true) {
-		return netruntime.ErrBusy
-	}
-	defer s.busy.Store(false)
-	if len(s.layout.Inputs) != 1 || len(s.layout.Outputs) != 1 {
-		return fmt.Errorf("remote: Run of a network with %d inputs and %d outputs: use RunSequences", len(s.layout.Inputs), len(s.layout.Outputs))
-	}
-	s.out[0], s.in[0] = y, x
-	err := s.run(s.out[:], s.in[:], rows, 1)
-	s.out[0], s.in[0] = nil, nil
-	return err
-}
-
-func (s *session) RunSequences(out, in [][]float32, batch, length int) error {
-	if !s.busy.CompareAndSwap(false, true) {
-		return netruntime.ErrBusy
-	}
-	defer s.busy.Store(false)
-	return s.run(out, in, batch, length)
-}
-
-func (s *session) run(out, in [][]float32, batch, length int) error {
-	if s.closed {
-		return errClosed
-	}
-	if s.remote.Load() && s.fits(out, in, batch, length) {
-		err := s.infer(out, in, batch, length)
-		if err == nil {
-			s.client.remote.Add(1)
-			s.onLocal, s.late = false, 0
-			if s.good++; s.good >= steady {
-				s.pause = firstPause
-			}
-			return nil
-		}
-		s.failed(err)
-	}
-	// The processor's session also reports invalid arguments.
-	if err := s.local.RunSequences(out, in, batch, length); err != nil {
-		return err
-	}
-	s.onLocal = true
-	if batch > 0 {
-		s.client.local.Add(1)
-	}
-	return nil
-}
-
-// fits reports whether the arguments are valid for a run that the server can compute.
-func (s *session) fits(out, in [][]float32, batch, length int) bool {
+func (s *session) Fits(out, in [][]float32, batch, length int) bool {
 	l := s.layout
-	if batch < 1 || batch > s.opt.Batch || length < 1 || length > s.opt.Length || len(in) != len(l.Inputs) || len(out) != len(l.Outputs) || !l.Runs(length) {
+	if len(in) != len(l.Inputs) || len(out) != len(l.Outputs) || !l.Runs(length) {
 		return false
 	}
 	for i := range l.Inputs {
@@ -173,6 +101,18 @@ func (s *session) fits(out, in [][]float32, batch, length int) bool {
 		}
 	}
 	return true
+}
+
+func (s *session) Compute(out, in [][]float32, batch, length int) error {
+	if err := s.infer(out, in, batch, length); err != nil {
+		return err
+	}
+	s.client.remote.Add(1)
+	s.late = 0
+	if s.good++; s.good >= steady {
+		s.pause = firstPause
+	}
+	return nil
 }
 
 // infer computes a run on the server. out is written only if it succeeds.
@@ -204,11 +144,11 @@ func (s *session) infer(out, in [][]float32, batch, length int) error {
 	}
 	if s.gates {
 		n := l.Gating.Size(batch, length)
-		if cap(s.gating) < n {
-			s.gating = make([]float32, max(n, s.opt.Batch*l.Gating.Channels))
+		if cap(s.Gates) < n {
+			s.Gates = make([]float32, max(n, s.opt.Batch*l.Gating.Channels))
 		}
-		s.gating = s.gating[:n]
-		s.answer(&s.response, l.Gating).Copy(s.gating)
+		s.Gates = s.Gates[:n]
+		s.answer(&s.response, l.Gating).Copy(s.Gates)
 	}
 	return nil
 }
@@ -250,9 +190,9 @@ func (s *session) checkOutput(m *inference.Message, p *inference.Port, batch, le
 	return nil
 }
 
-// failed counts a failed call. The server counts as lost after a few late answers, and after any other
+// Failed counts a failed call. The server counts as lost after a few late answers, and after any other
 // error at once.
-func (s *session) failed(err error) {
+func (s *session) Failed(err error, _ [][]float32) {
 	if status.Code(err) == codes.DeadlineExceeded {
 		s.client.late.Add(1)
 		if s.late++; s.late < mostLate {
@@ -380,19 +320,10 @@ func (s *session) shortest() int {
 	return s.opt.Length
 }
 
-// Close ends the session. The server's part needs no closing.
-func (s *session) Close() error {
-	if !s.busy.CompareAndSwap(false, true) {
-		return netruntime.ErrBusy
-	}
-	defer s.busy.Store(false)
-	if s.closed {
-		return nil
-	}
-	s.closed = true
+// Free ends the session. The server's part needs no closing.
+func (s *session) Free() {
 	s.stop()
 	s.trials.Wait()
 	s.remote.Store(false)
 	s.client.forget(s)
-	return s.local.Close()
 }

@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/gogpu/gputypes"
 	"github.com/gogpu/wgpu"
 	_ "github.com/gogpu/wgpu/hal/vulkan" // the driver's interface
+
+	"mannequin/netruntime/internal/reserve"
 )
 
 // Built reports whether the program was built with the tag webgpu.
@@ -33,17 +34,14 @@ type device struct {
 	pending  bool   // copies wait for the next
 }
 
-var (
-	lost      atomic.Bool // after an error: the GPU is not called again
-	fallbacks atomic.Int64
-)
+var state reserve.GPU
 
 // startTimeout is the longest wait for the driver to compile the kernels.
 const startTimeout = 2 * time.Minute
 
 var theDevice = sync.OnceValues(func() (*device, error) {
 	var d *device
-	if err := within(startTimeout, func() (err error) {
+	if err := reserve.Within(startTimeout, func() (err error) {
 		d, err = openDevice()
 		return err
 	}); err != nil {
@@ -52,43 +50,21 @@ var theDevice = sync.OnceValues(func() (*device, error) {
 	return d, nil
 })
 
-// within runs f and waits for at most limit. If f hangs, it keeps its goroutine.
-func within(limit time.Duration, f func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- f() }()
-	select {
-	case err := <-done:
-		return err
-	case <-time.After(limit):
-		return errHang(limit)
-	}
-}
-
-func errHang(limit time.Duration) error {
-	return fmt.Errorf("webgpu: the GPU has not answered for %v", limit)
-}
-
 var errLost = errors.New("webgpu: the GPU was lost")
-
-var announced sync.Once
-
-// announce logs once what networks run on.
-func announce(log *slog.Logger, d *device, err error) {
-	announced.Do(func() {
-		if err != nil {
-			log.Warn("no GPU, the processor computes the networks", "err", err)
-		} else {
-			log.Info("networks run on the GPU", "device", d.name)
-		}
-	})
-}
 
 // lose ends the use of the GPU after an error, and logs it once.
 func lose(log *slog.Logger, err error) {
-	if !lost.Swap(true) {
-		log.Error("the GPU is lost, the processor computes the networks from here on", "err", err)
+	if state.Lose(log, err) {
 		forget()
 	}
+}
+
+// called returns the device's name; nil has none.
+func (d *device) called() string {
+	if d == nil {
+		return ""
+	}
+	return d.name
 }
 
 // Device returns the name of the GPU that sessions run on, or an error that says why there is none.
@@ -97,14 +73,14 @@ func Device() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if lost.Load() {
+	if state.Lost.Load() {
 		return "", errLost
 	}
 	return d.name, nil
 }
 
 // Fallbacks returns the number of runs that the processor has computed because the GPU was lost.
-func Fallbacks() int64 { return fallbacks.Load() }
+func Fallbacks() int64 { return state.Fallbacks.Load() }
 
 // openDevice opens the fastest device that the Vulkan driver has.
 func openDevice() (*device, error) {
@@ -141,7 +117,7 @@ func (d *device) enter(limit time.Duration) error {
 	case d.busy <- struct{}{}:
 		return nil
 	case <-time.After(limit):
-		return errHang(limit)
+		return reserve.ErrHang(limit)
 	}
 }
 
@@ -291,7 +267,7 @@ func (d *device) wait(limit time.Duration, mapping *wgpu.MapPending, submission 
 		case ready:
 			return nil
 		case waited > limit:
-			return errHang(limit)
+			return reserve.ErrHang(limit)
 		}
 		time.Sleep(max(nap, waited/8))
 	}

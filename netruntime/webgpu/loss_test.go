@@ -19,6 +19,7 @@ import (
 	"github.com/gogpu/wgpu/hal/vulkan"
 
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testmatching"
 	"mannequin/models"
 	"mannequin/netruntime"
 )
@@ -121,8 +122,8 @@ func openFaulty(t *testing.T) *faulty {
 	theDevice = func() (*device, error) { return d, nil }
 	t.Cleanup(func() {
 		theDevice = right
-		lost.Store(false)
-		fallbacks.Store(0)
+		state.Lost.Store(false)
+		state.Fallbacks.Store(0)
 		clear(uploaded)
 	})
 	return f
@@ -198,6 +199,45 @@ func TestLoss(t *testing.T) {
 	}
 }
 
+// TestLossCharacter loses the device in the middle of a tick of learned motion matching, at each of its calls. That tick is the
+// processor's but for rounding, all later ones are to the bit.
+func TestLossCharacter(t *testing.T) {
+	hero := must.Get(models.OpenCharacter("hero"))(t)
+	o := Options{Log: slog.New(slog.DiscardHandler), Timeout: time.Minute}
+	const ticks, lostIn = 12, 6 // a row searches
+	for call, failed := int64(1), true; failed; call++ {
+		t.Run(fmt.Sprint(call), func(t *testing.T) {
+			f := openFaulty(t)
+			off := testmatching.Beside(t, hero, func(n *netruntime.Net, so netruntime.SessionOptions) (netruntime.Session, error) {
+				o.SessionOptions = so
+				return NewSession(n, o)
+			}, ticks, func(tick int) {
+				switch tick {
+				case lostIn:
+					f.left.Store(call)
+				case lostIn + 1:
+					failed = f.left.Load() <= 0
+					f.left.Store(0)
+				}
+			})
+			if !failed {
+				if call <= 2*3 { // two for each network
+					t.Errorf("a tick takes %d calls that can fail", call-1)
+				}
+				return
+			}
+			for tick, d := range off {
+				if tick < lostIn && d == 0 || tick > lostIn && d != 0 || !(d <= 1e-3) {
+					t.Errorf("tick %d, %d after the loss: a joint is %g m off", tick, tick-lostIn, d)
+				}
+			}
+			if n := Fallbacks(); n < int64(2*(ticks-lostIn-1)) {
+				t.Errorf("the processor computed %d runs", n)
+			}
+		})
+	}
+}
+
 // TestFailingStart makes each call of the driver fail while a session opens: it is the processor's.
 func TestFailingStart(t *testing.T) {
 	n := must.Get(models.Open("dog"))(t)
@@ -238,8 +278,8 @@ func TestNoRoom(t *testing.T) {
 		must.Do(t, s.Run(make([]float32, n.Outputs()), make([]float32, n.Inputs()), 1))
 		must.Do(t, s.Close())
 	}
-	if got := strings.Count(log.String(), "the GPU cannot take a network"); got != 1 || lost.Load() || Fallbacks() != 0 || len(uploaded) != 0 {
-		t.Errorf("lost: %v, %d runs of the processor, %d networks left: %s", lost.Load(), Fallbacks(), len(uploaded), &log)
+	if got := strings.Count(log.String(), "the GPU cannot take a network"); got != 1 || state.Lost.Load() || Fallbacks() != 0 || len(uploaded) != 0 {
+		t.Errorf("lost: %v, %d runs of the processor, %d networks left: %s", state.Lost.Load(), Fallbacks(), len(uploaded), &log)
 	}
 }
 
@@ -263,8 +303,8 @@ func TestHang(t *testing.T) {
 		if d := time.Since(begin); d < timeout || d > 20*timeout {
 			t.Errorf("the run took %v", d)
 		}
-		if !lost.Load() || Fallbacks() != 1 || !slices.Equal(y, want) {
-			t.Errorf("lost: %v, %d runs of the processor, equal: %v", lost.Load(), Fallbacks(), slices.Equal(y, want))
+		if !state.Lost.Load() || Fallbacks() != 1 || !slices.Equal(y, want) {
+			t.Errorf("lost: %v, %d runs of the processor, equal: %v", state.Lost.Load(), Fallbacks(), slices.Equal(y, want))
 		}
 		f.hangs.Store(false)
 		must.Do(t, s.Run(y, x, rows))
@@ -279,7 +319,7 @@ func TestHang(t *testing.T) {
 		s.(*session).opt.Timeout = timeout
 		f.hangs.Store(true)
 		must.Do(t, s.Close())
-		if !lost.Load() {
+		if !state.Lost.Load() {
 			t.Error("the GPU is not lost")
 		}
 	})

@@ -5,13 +5,13 @@ package webgpu
 import (
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/gogpu/wgpu"
 
 	"mannequin/netruntime"
 	"mannequin/netruntime/internal/program"
+	"mannequin/netruntime/internal/reserve"
 )
 
 const (
@@ -25,9 +25,9 @@ const (
 
 // session runs a network on the GPU, in chunks of its sequences.
 type session struct {
+	reserve.Session
 	opt     Options
 	net     *netruntime.Net
-	cpu     netruntime.Session // for runs that the GPU does not compute
 	device  *device
 	weights *weights
 	plan    *program.Program
@@ -45,15 +45,8 @@ type session struct {
 	writer    writer
 	words     [runBytes / 4]uint32 // what run has
 
-	gating  []float32
-	rows    int          // number of valid values in gating
-	onCPU   bool         // the processor computed the last run
-	out, in [1][]float32 // of Run
-	closed  bool
-	busy    atomic.Bool // a run is in progress
+	gating []float32
 }
-
-var errClosed = errors.New("webgpu: the session is closed")
 
 // NewSession returns a session of n on the GPU, or on the processor if there is none;
 // Session.Kernel returns which. It returns netruntime's error for invalid options.
@@ -66,15 +59,16 @@ func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
 		return nil, err
 	}
 	d, err := theDevice()
-	announce(o.Log, d, err)
-	if err != nil || lost.Load() {
+	state.Announce(o.Log, d.called(), err)
+	if err != nil || state.Lost.Load() {
 		return cpu, nil
 	}
-	s := &session{opt: o, net: n, cpu: cpu, device: d}
-	if err := within(o.Timeout, s.open); err != nil {
+	s := &session{opt: o, net: n, device: d}
+	s.Open("webgpu", "webgpu", s, n, cpu, o.SessionOptions, &state.Fallbacks)
+	if err := reserve.Within(o.Timeout, s.open); err != nil {
 		if errors.Is(err, errPlan) {
 			o.Log.Warn("the GPU cannot take a network, the processor does", "err", err)
-			s.free()
+			s.Free()
 		} else {
 			lose(o.Log, err)
 			abandon(s)
@@ -185,75 +179,11 @@ func (s *session) layOut(length int) error {
 	return nil
 }
 
-func (s *session) MaxRows() int { return s.opt.Batch }
+func (s *session) Ready() bool { return !state.Lost.Load() }
 
-func (s *session) Kernel() string {
-	if lost.Load() {
-		return s.cpu.Kernel()
-	}
-	return "webgpu"
-}
+func (s *session) Failed(err error, _ [][]float32) { lose(s.opt.Log, err) }
 
-func (s *session) Gating() []float32 {
-	if s.onCPU {
-		return s.cpu.Gating()
-	}
-	if s.gating == nil {
-		return nil
-	}
-	return s.gating[:s.rows]
-}
-
-func (s *session) Run(y, x []float32, rows int) error {
-	if !s.busy.CompareAndSwap(false, true) {
-		return netruntime.ErrBusy
-	}
-	defer s.busy.Store(false)
-	if len(s.plan.Inputs) != 1 || len(s.plan.Outputs) != 1 {
-		return fmt.Errorf("webgpu: Run of a network with %d inputs and %d outputs: use RunSequences", len(s.plan.Inputs), len(s.plan.Outputs))
-	}
-	s.out[0], s.in[0] = y, x
-	err := s.compute(s.out[:], s.in[:], rows, 1)
-	s.out[0], s.in[0] = nil, nil
-	return err
-}
-
-func (s *session) RunSequences(out, in [][]float32, batch, length int) error {
-	if !s.busy.CompareAndSwap(false, true) {
-		return netruntime.ErrBusy
-	}
-	defer s.busy.Store(false)
-	return s.compute(out, in, batch, length)
-}
-
-func (s *session) compute(out, in [][]float32, batch, length int) error {
-	if s.closed {
-		return errClosed
-	}
-	if !lost.Load() && batch > 0 && s.fits(out, in, batch, length) {
-		err := s.onDevice(out, in, batch, length)
-		if err == nil {
-			s.onCPU = false
-			return nil
-		}
-		lose(s.opt.Log, err)
-	}
-	// The processor's session also reports invalid arguments.
-	if err := s.cpu.RunSequences(out, in, batch, length); err != nil {
-		return err
-	}
-	s.onCPU = true
-	if batch > 0 {
-		fallbacks.Add(1)
-	}
-	return nil
-}
-
-// fits reports whether the arguments are valid for a run.
-func (s *session) fits(out, in [][]float32, batch, length int) bool {
-	if batch < 0 || batch > s.opt.Batch || length < 1 || length > s.opt.Length {
-		return false
-	}
+func (s *session) Fits(out, in [][]float32, batch, length int) bool {
 	l := s.layout
 	if length != s.length {
 		if l = s.requested; !l.Place(1, length) {
@@ -263,17 +193,16 @@ func (s *session) fits(out, in [][]float32, batch, length int) bool {
 	return l.Holds(out, in, batch)
 }
 
-// onDevice computes a run. The GPU has copies of the caller's memory: it never reads or writes that
+// Compute computes a run. The GPU has copies of the caller's memory: it never reads or writes that
 // memory itself.
-func (s *session) onDevice(out, in [][]float32, batch, length int) error {
+func (s *session) Compute(out, in [][]float32, batch, length int) error {
 	for from := 0; from < batch; from += s.most {
 		if err := s.chunk(out, in, from, min(s.most, batch-from), length); err != nil {
 			return err
 		}
 	}
-	s.rows = 0
 	if s.plan.Omega >= 0 {
-		s.rows = batch * s.layout.Floats(s.plan.Omega)
+		s.Gates = s.gating[:batch*s.layout.Floats(s.plan.Omega)]
 	}
 	return nil
 }
@@ -408,26 +337,13 @@ func (s *session) receive(out [][]float32, from, n int) error {
 	return nil
 }
 
-// Close frees the session's memory on the GPU, unless the GPU is lost.
-func (s *session) Close() error {
-	if !s.busy.CompareAndSwap(false, true) {
-		return netruntime.ErrBusy
-	}
-	defer s.busy.Store(false)
-	if s.closed {
-		return nil
-	}
-	s.closed = true
-	s.free()
-	return s.cpu.Close()
-}
-
-func (s *session) free() {
-	if lost.Load() {
+// Free frees the session's memory on the GPU, unless the GPU is lost.
+func (s *session) Free() {
+	if state.Lost.Load() {
 		abandon(s)
 		return
 	}
-	err := within(s.opt.Timeout, func() error {
+	err := reserve.Within(s.opt.Timeout, func() error {
 		// The library keeps copies for the next submission, but not the memory that they are for.
 		if err := s.device.finish(s.opt.Timeout); err != nil {
 			return err

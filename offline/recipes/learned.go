@@ -247,7 +247,7 @@ func (l *learning) autoencoder(ctx context.Context) (*train.Report, error) {
 	l.networks.Turns, l.networks.Still = f.turns, f.still
 	l.networks.Acts, l.networks.Idles = f.acts(), f.idles()
 	l.networks.Rest, l.networks.Least, l.networks.Most = f.rest(), f.least, f.most
-	l.networks.Decompressor, err = decoder.network(&f.coded, &f.poses)
+	l.networks.Decompressor, err = decoder.network("decompressor", &f.coded, &f.poses)
 	return report, err
 }
 
@@ -296,7 +296,7 @@ func (l *learning) stepper(ctx context.Context) (*train.Report, error) {
 	if err != nil || report.Ended == train.EndInterrupted {
 		return report, err
 	}
-	l.networks.Stepper, err = net.network(&f.states, &f.changes)
+	l.networks.Stepper, err = net.network("stepper", &f.states, &f.changes)
 	return report, err
 }
 
@@ -328,7 +328,7 @@ func (l *learning) projector(ctx context.Context) (*train.Report, error) {
 	if err != nil || report.Ended == train.EndInterrupted {
 		return report, err
 	}
-	l.networks.Projector, err = net.network(&queries, &f.states)
+	l.networks.Projector, err = net.network("projector", &queries, &f.states)
 	return report, err
 }
 
@@ -366,12 +366,12 @@ func (s stack) forward(t *grad.Tape, x *grad.Mat) *grad.Mat {
 }
 
 // network returns the stack with the normalisation of its inputs and outputs.
-func (s stack) network(in, out *scaling) (*netruntime.Net, error) {
+func (s stack) network(name string, in, out *scaling) (*netruntime.Net, error) {
 	tensors := slices.Concat(normTensors("in.", in.mean, in.std), normTensors("out.", out.mean, out.std))
 	for i, l := range s {
-		name := fmt.Sprintf("layer%d", i+1)
-		tensors = append(tensors, netruntime.Tensor{Name: name + ".weight", Shape: []int{l.w.Rows, l.w.Cols}, Data: l.w.Val},
-			netruntime.Tensor{Name: name + ".bias", Shape: []int{l.b.Cols}, Data: l.b.Val})
+		layer := fmt.Sprintf("layer%d", i+1)
+		tensors = append(tensors, netruntime.Tensor{Name: layer + ".weight", Shape: []int{l.w.Rows, l.w.Cols}, Data: l.w.Val},
+			netruntime.Tensor{Name: layer + ".bias", Shape: []int{l.b.Cols}, Data: l.b.Val})
 	}
-	return matching.NewNetwork(tensors)
+	return matching.NewNetwork(name, tensors)
 }

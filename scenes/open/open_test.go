@@ -3,10 +3,12 @@ package open_test
 import (
 	"bytes"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
 	"mannequin/animsys/manifold"
+	"mannequin/internal/testing/must"
 	"mannequin/models"
 	stylesgram "mannequin/models/styles-gram"
 	"mannequin/netruntime"
@@ -78,4 +80,30 @@ func other(t *testing.T) *manifold.StyleSet {
 		t.Fatal(err)
 	}
 	return ts
+}
+
+// Every scene with a character opens its networks where Resources say.
+func TestCharactersOpen(t *testing.T) {
+	for _, scene := range []string{"person", "play", "crowd"} {
+		s := open.Default(scene)
+		s.Agents = min(s.Agents, 2)
+		if s.Character = "hero"; scene == "crowd" {
+			s.Character, s.Kinds = "fox", []string{"dogs"}
+		}
+		var opened []*netruntime.Net
+		made, _, err := open.Scene(s, open.Resources{Net: models.Open, Character: models.OpenCharacter, Workers: 1,
+			Open: func(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
+				opened = append(opened, n)
+				return n.NewSession(o)
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		must.Do(t, made.Close())
+		for _, n := range must.Get(models.OpenCharacter(s.Character))(t).Nets() {
+			if !slices.Contains(opened, n) {
+				t.Errorf("%s: Resources.Open does not open %s", scene, n.Meta().Name)
+			}
+		}
+	}
 }

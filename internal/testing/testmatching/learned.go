@@ -115,7 +115,7 @@ func Untrained(t testing.TB, d *matching.Database, hidden int) *matching.Learned
 			name := fmt.Sprintf("layer%d.", i+1)
 			tensors = append(tensors, netruntime.Tensor{Name: name + "weight", Shape: []int{sizes[i+1], sizes[i]}, Data: w}, vector(name+"bias", make([]float32, sizes[i+1])))
 		}
-		return must.Get(matching.NewNetwork(tensors))(t)
+		return must.Get(matching.NewNetwork("untrained", tensors))(t)
 	}
 	ahead := make([]float32, size+3)
 	ahead[size+1] = 0.02

@@ -69,13 +69,14 @@ Allocations and memory are counted in the same run.
 With --backend cuda only the model's network is timed, on the GPU: batches of 1 to 131072
 agents in three precisions, kernels and copies apart, beside the GPU's own peaks and the
 processor. With --backend webgpu it is timed on any GPU, in float32, beside the processor.
+--model may then name a character, such as hero, whose networks are timed one by one.
 --backend all times it on the processor, then on each of these that the program was built with
 and finds, and says why one is left out.`,
 		Example: `  mannequin bench
   mannequin bench --agents 1000 --bf16
   mannequin bench --model dog --agents 1,64,1000 --threads 4 --json
   mannequin bench --backend cuda --json
-  mannequin bench --backend webgpu --agents 1,64
+  mannequin bench --backend webgpu --model hero --agents 1,64
   mannequin bench --backend all --json`,
 		Args: cobra.NoArgs,
 	}
@@ -98,11 +99,11 @@ and finds, and says why one is left out.`,
 			return nil, err
 		}
 		if on != backend.CPU {
-			w, err := modelWork(model, agents)
+			works, err := modelWorks(model, agents)
 			if err != nil {
 				return nil, err
 			}
-			return benchOn(cmd.Context(), on, []gpuWork{w}, threads)
+			return benchOn(cmd.Context(), on, works, threads)
 		}
 		m, err := models.OpenAs(model, mann.NewModel)
 		if err != nil {

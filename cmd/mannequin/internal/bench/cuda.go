@@ -75,19 +75,22 @@ type gpuWork struct {
 	batches []int
 }
 
-// modelWork returns the work of a shipped model or a model file on single rows.
-func modelWork(model string, batches []int) (gpuWork, error) {
-	net, err := models.Open(model)
-	if err != nil {
-		return gpuWork{}, err
-	}
-	w := gpuWork{name: model, net: net, length: 1, batches: batches}
-	for _, t := range net.Tensors() {
-		if len(t.Shape) > 1 && len(t.Data) >= netruntime.HeavyWeights { // what the products multiply
-			w.flop += 2 * float64(len(t.Data))
+// modelWorks returns the works of a shipped model or character, or of the file of one, on single rows.
+func modelWorks(model string, batches []int) (out []gpuWork, err error) {
+	_, nets, err := models.OpenNets(model)
+	for _, net := range nets {
+		w := gpuWork{name: model, net: net, length: 1, batches: batches}
+		if len(nets) > 1 {
+			w.name = net.Meta().Name
 		}
+		for _, t := range net.Tensors() {
+			if len(t.Shape) > 1 && len(t.Data) >= netruntime.HeavyWeights { // what the products multiply
+				w.flop += 2 * float64(len(t.Data))
+			}
+		}
+		out = append(out, w)
 	}
-	return w, nil
+	return out, err
 }
 
 // randomWork returns the work of a network of the benchmarks, with random weights.

@@ -121,14 +121,18 @@ func (n *networks) options() (o server.Options, err error) {
 // openModels opens networks, all shipped ones if none is named.
 func openModels(names []string) (all []server.Model, err error) {
 	if len(names) == 0 {
-		names = models.Names()
+		names = append(models.Names(), models.Characters()...)
 	}
 	for _, name := range names {
-		n, err := models.Open(name)
+		called, nets, err := models.OpenNets(name)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, server.Model{Name: cmp.Or(n.Meta().Name, name), Nets: withParts(n)})
+		m := server.Model{Name: called}
+		for _, n := range nets {
+			m.Nets = append(m.Nets, withParts(n)...)
+		}
+		all = append(all, m)
 	}
 	return all, nil
 }

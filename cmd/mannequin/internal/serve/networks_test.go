@@ -17,6 +17,7 @@ import (
 	"mannequin/animsys/latent"
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
+	"mannequin/animsys/matching"
 	"mannequin/animsys/strnn"
 	"mannequin/internal/command"
 	"mannequin/internal/testing/must"
@@ -110,6 +111,10 @@ func TestParts(t *testing.T) {
 	all = append(all, must.Get(predictor.NewStream(strnn.StreamOptions{Capacity: 2, Open: record}))(t))
 	poses := must.Get(models.OpenAs("human-keypose", keypose.NewModel))(t)
 	all = append(all, must.Get(poses.NewStream(keypose.StreamOptions{Capacity: 2, Open: record}))(t))
+	for _, name := range models.Characters() {
+		f := must.Get(models.OpenCharacter(name))(t)
+		all = append(all, must.Get(f.NewStream(matching.StreamOptions{Capacity: 2, Open: record}))(t))
+	}
 	for _, c := range all {
 		must.Do(t, c.Close())
 	}
@@ -127,7 +132,7 @@ func TestParts(t *testing.T) {
 		}
 	}
 	t.Logf("%d networks opened, %d served", len(opened), len(served))
-	if len(opened) < 8 {
+	if len(opened) < 20 {
 		t.Errorf("only %d networks opened", len(opened))
 	}
 }

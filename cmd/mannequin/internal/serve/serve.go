@@ -31,12 +31,12 @@ func New() *cobra.Command {
 		Use:   "serve [--grpc HOST:PORT [MODEL ...]]",
 		Short: "Serve the scenes, as built by make web, to a browser, or networks to other programs",
 		Long: `Serve the scenes, as built by make web, to a browser. With --grpc, serve networks instead: shipped
-models by name or model files, all shipped models if none is named. Programs reach them through
-package netruntime/remote, or any client of the Open Inference Protocol version 2.`,
+models and characters by name or their files, all shipped ones if none is named. Programs reach them
+through package netruntime/remote, or any client of the Open Inference Protocol version 2.`,
 		Example: `  mannequin serve
   mannequin serve --addr localhost:9000
   mannequin serve --addr :8080 --dir out/web
-  mannequin serve --grpc localhost:8001 dog mine.safetensors
+  mannequin serve --grpc localhost:8001 dog hero mine.safetensors
   mannequin serve --grpc :8001 --metrics :8002 --tls-cert cert.pem --tls-key key.pem --tokens tokens.txt`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := nets.check(cmd, args); err != nil {

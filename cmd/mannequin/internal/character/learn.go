@@ -179,7 +179,7 @@ func (l *learner) measure(n *network, way matching.Way) (err error) {
 	if n.Measures, err = controller.Measure(s); err != nil {
 		return err
 	}
-	n.way, n.Way, n.Fault = way, way.String(), fault(l.report.Measures, n.Measures)
+	n.way, n.Way, n.Fault = way, way.String(), fault(l.report.Measures, n.Measures, s.Size)
 	l.report.Networks.Of = append(l.report.Networks.Of, *n)
 	return nil
 }
@@ -196,8 +196,8 @@ func (l *learner) choose() {
 	l.report.Networks.Plays = l.file.Plays.String()
 }
 
-// fault says why clips are better than a network; empty if they are not. Both were asked for the same speeds.
-func fault(clips, nets *controller.Report) string {
+// fault says why clips are better than a network; empty if they are not. Both were asked for the same speeds. size is the character's.
+func fault(clips, nets *controller.Report, size float32) string {
 	const most = 1.25 // times the clips' measure
 	answer := func(r *controller.Report) float64 { return r.Start + r.Stop + r.Turn90 + r.Turn180 }
 	switch {
@@ -211,13 +211,13 @@ func fault(clips, nets *controller.Report) string {
 		return "it jerks"
 	}
 	for i, v := range nets.Speeds {
-		if why := misses(&clips.Speeds[i], &v); why != "" {
+		if why := misses(&clips.Speeds[i], &v, size); why != "" {
 			return fmt.Sprintf("%s at %.2f m/s %s", why, v.Asked, v.Way)
 		}
 	}
 	for _, c := range nets.Changes {
 		net, like := controller.Held{Asked: c.Asked, Got: c.Got, Gait: c.Gait}, usual(clips.Changes, c.Asked)
-		if why := misses(&like, &net); why != "" {
+		if why := misses(&like, &net, size); why != "" {
 			return fmt.Sprintf("%s at %.2f m/s after %.2f m/s", why, c.Asked, c.From)
 		}
 	}
@@ -244,16 +244,17 @@ func usual(all []controller.Change, asked float64) (out controller.Held) {
 }
 
 // misses says why the clips hold a speed better than a network; empty if they do not.
-func misses(clips, net *controller.Held) string {
+func misses(clips, net *controller.Held, size float32) string {
 	const (
 		near  = 0.1  // share by which a speed may be off
 		slips = 0.25 // share of it by which feet may slip more than the clips'
+		least = 0.1  // m/s by which they may, at any speed: the foot lock hides so much, and a body that glides slips more
 	)
 	off := func(h *controller.Held) float64 { return math.Abs(h.Got-h.Asked) / h.Asked }
 	switch {
 	case off(net) > max(near, off(clips)) && math.Abs(net.Got-clips.Got) > near*clips.Got:
 		return "it does not hold its speed"
-	case net.Slip > clips.Slip+slips:
+	case (net.Slip-clips.Slip)*net.Asked > max(slips*net.Asked, least*float64(size)):
 		return "it glides"
 	}
 	return ""

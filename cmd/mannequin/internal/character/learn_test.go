@@ -70,7 +70,7 @@ func TestFault(t *testing.T) {
 	good := controller.Report{Finite: true, Start: 0.5, Stop: 0.5, Turn90: 0.5, Turn180: 0.5, Speeds: []controller.Held{held("ahead", 1, 1, 0.1), held("ahead", 3, 3, 0.4), held("aside", 1, 0.5, 0.7)},
 		Changes: []controller.Change{change(0, 2, 0.1), change(1, 2, 0.3), change(3, 2, 0.2), change(0, 3, 0.4)},
 		Slide:   controller.Pair{Shown: 0.05, Clips: 0.08}, Jerk: controller.Pair{Shown: 100, Clips: 100}}
-	if why := fault(&good, &good); why != "" {
+	if why := fault(&good, &good, 1); why != "" {
 		t.Error(why)
 	}
 	at := func(i int, h controller.Held) func(r *controller.Report) {
@@ -98,18 +98,34 @@ func TestFault(t *testing.T) {
 	} {
 		worse := good
 		change(&worse)
-		if why := fault(&good, &worse); !strings.Contains(why, want) {
+		if why := fault(&good, &worse, 1); !strings.Contains(why, want) {
 			t.Errorf("%q; want %s", why, want)
 		}
 	}
 	far := good
-	if after(3, 2.1, 0.4)(&far); fault(&good, &far) != "" { // the clips do not go faster
-		t.Error(fault(&good, &far))
+	if after(3, 2.1, 0.4)(&far); fault(&good, &far, 1) != "" { // the clips do not go faster
+		t.Error(fault(&good, &far, 1))
 	}
 	better := good
 	at(2, held("aside", 1, 0.9, 0.7))(&better) // the clips hardly go aside
-	if why := fault(&good, &better); why != "" {
+	if why := fault(&good, &better, 1); why != "" {
 		t.Error(why)
+	}
+}
+
+// At a slow speed feet may slip by 10 cm/s more than the clips' of a character of the usual size, and by less in a small one.
+func TestSlowFeet(t *testing.T) {
+	slow := func(slip float64) *controller.Held {
+		return &controller.Held{Asked: 0.2, Got: 0.2, Gait: controller.Gait{Slip: slip}}
+	}
+	for _, c := range []struct {
+		slip   float64
+		size   float32
+		glides bool
+	}{{0.65, 1, false}, {0.75, 1, true}, {0.65, 0.3, true}, {1, 1, true}} {
+		if why := misses(slow(0.2), slow(c.slip), c.size); (why != "") != c.glides {
+			t.Errorf("slip %.2f at size %.1f: %q", c.slip, c.size, why)
+		}
 	}
 }
 

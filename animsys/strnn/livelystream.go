@@ -8,7 +8,7 @@ import (
 	"mannequin/ik"
 )
 
-// A Stream takes one random sample for each window. So its people move even less than those of Predictor.Extend.
+// People of a Stream move even less than those of Predictor.Extend: it draws one random sample for a whole window.
 const (
 	livelyTrunk  = 1.25 // by which their trunks and heads move more about their mean against the hips, a share
 	livelyArms   = 0.77 // and their arms against the shoulders

@@ -119,7 +119,7 @@ func streams(t *testing.T) map[string]generator.Generator[control.Goal] {
 	}
 }
 
-// run does in Go what check.mjs does in JavaScript, and returns the hash of each second and that of the last bones.
+// run moves the crowd of check.mjs by the Go packages. It returns the crowd's hash after each second, and a hash of the last bones.
 func run(t *testing.T, stream generator.Generator[control.Goal]) (hashes, ofBones string) {
 	t.Helper()
 	w := arche.NewWorld()
@@ -148,7 +148,7 @@ func run(t *testing.T, stream generator.Generator[control.Goal]) (hashes, ofBone
 	return hashes[1:], fmt.Sprintf("%016x", sum)
 }
 
-// layouts compares the structs of mannequin.mjs with those of mannequin.h where addresses have four bytes.
+// layouts compares the structs of mannequin.mjs with those that a C compiler makes of mannequin.h for 32-bit pointers.
 func layouts(t *testing.T, structs string) {
 	t.Helper()
 	cc := testlib.Program(t, "gcc")

@@ -13,7 +13,7 @@ import (
 	"mannequin/engine/m3"
 )
 
-// The functions of mannequin.h, but for mqGetLastError, which is in glue.c.
+// All functions of mannequin.h except mqGetLastError, which is in glue.c.
 
 //export mqGetVersion
 func mqGetVersion() C.mqVersion { return v[C.mqVersion](current) }

@@ -35,7 +35,7 @@ type field struct {
 	offset uintptr
 }
 
-// layout returns the size and the alignment of a type where addresses have so many bytes, and a struct's fields.
+// layout returns the size and the alignment of a type for pointers of a size in bytes, and the fields of a struct.
 func layout(t reflect.Type, address uintptr) (size, align uintptr, fields []field) {
 	switch {
 	case t.Kind() == reflect.UnsafePointer || t.Kind() == reflect.Uintptr:

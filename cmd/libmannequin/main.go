@@ -60,7 +60,7 @@ type ptr[T any] struct{ at address }
 // firstPage is memory that no process has.
 const firstPage = 4096
 
-// follow returns where a pointer to so many bytes leads.
+// follow checks a pointer of the host's to a number of bytes, and returns it as a pointer of Go's.
 func follow(err *error, what string, a address, bytes, align uint64) unsafe.Pointer {
 	if *err != nil {
 		return nil

@@ -46,8 +46,8 @@ type stepSpeed struct{ share, tempo float64 }
 // What a walk is made into: speeds, as shares of a slow walk's, and turns on the spot in rad/s, each at a tempo.
 var (
 	stepSpeeds = []stepSpeed{{0.3, 0.75}, {0.6, 0.9}, {1, 1.1}}
-	briskSteps = stepSpeed{1.5, 1.25}    // where the walk itself is as fast
-	backTurns  = []float64{0, 0.7, -0.7} // rad/s
+	briskSteps = []stepSpeed{{1.5, 1.25}, {2.2, 1.25}, {3.2, 1.25}} // where the walk itself is as fast
+	stepTurns  = []float64{0, 0.7, -0.7}                            // rad/s
 	spotTurns  = []struct{ rate, tempo float64 }{{0.6, 0.75}, {1.2, 0.9}, {2, 1.2}}
 )
 
@@ -78,14 +78,16 @@ func (s *Set) Steps() (added []string, err error) {
 	ahead := s.velocity(walk.Motion).Normalize(m3.V(0, 0, 1))
 	slow := min(s.goes(walk), s.slowWalk())
 	ahead = ahead.Scale(float32(slow))
-	speeds := stepSpeeds
-	if s.goes(walk) > briskSteps.share*slow {
-		speeds = append(slices.Clone(speeds), briskSteps)
+	speeds := slices.Clone(stepSpeeds)
+	for _, a := range briskSteps {
+		if s.goes(walk) > a.share*slow {
+			speeds = append(speeds, a)
+		}
 	}
 	if lack[wayBack] != nothing {
 		back := reversed(walk.Motion)
 		for _, a := range lack[wayBack].of(speeds) {
-			for _, rate := range backTurns {
+			for _, rate := range stepTurns {
 				add(fmt.Sprintf("backward at %.1f, turning by %+.1f", a.share, rate), slower(back, a.tempo), ahead.Scale(float32(-a.share)), rate)
 			}
 		}
@@ -100,7 +102,9 @@ func (s *Set) Steps() (added []string, err error) {
 		}
 		if lack[k.aside] != nothing {
 			for _, a := range lack[k.aside].of(speeds) {
-				add(fmt.Sprintf("aside at %+.1f", side*a.share), slower(walk.Motion, a.tempo), m3.Up.Cross(ahead).Scale(float32(side*a.share)), 0)
+				for _, rate := range stepTurns {
+					add(fmt.Sprintf("aside at %+.1f, turning by %+.1f", side*a.share, rate), slower(walk.Motion, a.tempo), m3.Up.Cross(ahead).Scale(float32(side*a.share)), rate)
+				}
 			}
 		}
 		if lack[k.turn] != nothing {

@@ -8,11 +8,15 @@ import (
 	"mannequin/engine/m3"
 )
 
+// WalkTag is the tag of frames in which a body on two legs walks: it moves, and a foot is always on the ground. Nobody asks for it: who goes
+// ahead as fast as such frames do is shown only these.
+const WalkTag = "walk"
+
 // Action returns the action that asks for the frames with a tag: one of control's of that name, or one of the character's
 // own. It reports whether there are such frames; streams ignore other actions.
 func (c *Character) Action(tag string) (a control.Action, ok bool) {
 	i := slices.IndexFunc(c.Tags, func(t string) bool { return strings.EqualFold(t, tag) })
-	if i < 0 {
+	if i < 0 || c.Tags[i] == WalkTag {
 		return control.Idle, false
 	}
 	if a, err := control.ParseAction(tag); err == nil {
@@ -59,14 +63,14 @@ func (s *steering) shows(row int, tags Tags, a control.Action) float32 {
 // Wanted returns what a search looks for that may find a frame with some tags.
 func (c *Character) Wanted(tags Tags) (must, never Tags) {
 	if must = tags & c.acts; must == 0 {
-		return tags & c.idle, c.acts
+		return tags & (c.idle | c.walk), c.acts
 	}
 	return must, 0
 }
 
 // wants returns the tags of an action.
 func (c *Character) wants(a control.Action) (must, never Tags) {
-	if i := a.Tag(); i >= 0 && c.found>>i&1 != 0 {
+	if i := a.Tag(); i >= 0 && c.found&^c.walk>>i&1 != 0 {
 		return 1 << i, 0
 	}
 	if a == control.Idle || a == control.Move || int(a) >= len(c.actions) || c.actions[a] == 0 {
@@ -83,12 +87,16 @@ func (c *Character) name() {
 		}
 	}
 	c.acts = c.actTags()
+	c.walk = 0
+	if i := slices.Index(c.Tags, WalkTag); i >= 0 {
+		c.walk = 1 << i & c.found
+	}
 }
 
-// actTags returns the tags that have to be asked for: all but idle and move.
+// actTags returns the tags that have to be asked for: all but idle, move and WalkTag.
 func (c *Character) actTags() (acts Tags) {
 	for i, name := range c.Tags {
-		if name != control.Idle.String() && name != control.Move.String() {
+		if name != control.Idle.String() && name != control.Move.String() && name != WalkTag {
 			acts |= 1 << i
 		}
 	}

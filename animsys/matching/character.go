@@ -36,6 +36,8 @@ type Character struct {
 	found     Tags                 // of frames that a search finds
 	acts      Tags                 // other than idle and move
 	idle      Tags                 // idle, if a search finds frames that show it and none of acts; of networks: if they were asked for it
+	walk      Tags                 // WalkTag, if a search finds frames with it
+	walks     [2]float32           // greatest speeds ahead and backward at which it walks, m/s
 	slowest   [maxTags]float32     // m/s, of the clips that go and show each tag
 	footAccel float32              // of feet on their way and landing, m/s²
 	fastest   [maxTags + 1]float32 // m/s, of frames with each tag; and of frames with none of acts

@@ -67,13 +67,14 @@ type clipFile struct {
 
 // paces is what networks know of the recordings that they have learned.
 type paces struct {
-	Fastest   []float32 `json:"fastest"`
-	Slowest   []float32 `json:"slowest"`
-	Speeds    []float32 `json:"speeds"`
-	Found     Tags      `json:"found"`          // tags that frames have
-	Idle      Tags      `json:"idle,omitempty"` // Character.idle
-	FootAccel float32   `json:"foot_accel"`     // m/s²
-	Plays     bool      `json:"plays"`          // it is File.Plays
+	Fastest   []float32  `json:"fastest"`
+	Slowest   []float32  `json:"slowest"`
+	Speeds    []float32  `json:"speeds"`
+	Found     Tags       `json:"found"`          // tags that frames have
+	Idle      Tags       `json:"idle,omitempty"` // Character.idle
+	Walks     [2]float32 `json:"walks,omitzero"` // Character.walks
+	FootAccel float32    `json:"foot_accel"`     // m/s²
+	Plays     bool       `json:"plays"`          // it is File.Plays
 }
 
 // learnedFile is the JSON part of learned motion matching.
@@ -362,7 +363,7 @@ func tensors(name string, net *netruntime.Net) []netruntime.Tensor {
 
 // paces returns what a file's networks must know of c.
 func (c *Character) paces(plays bool) paces {
-	return paces{c.fastest[:], c.slowest[:], c.speeds, c.found, c.idle, c.footAccel, plays}
+	return paces{c.fastest[:], c.slowest[:], c.speeds, c.found, c.idle, c.walks, c.footAccel, plays}
 }
 
 // learn sets what networks know of the recordings that they have learned.
@@ -370,7 +371,7 @@ func (c *Character) learn(in *paces) error {
 	if len(in.Fastest) != len(c.fastest) || len(in.Slowest) != len(c.slowest) || len(in.Speeds) > speedQuantiles || !slices.IsSorted(in.Speeds) {
 		return fmt.Errorf("the speeds of what was learned: the greatest of %d tags, want %d, and %d quantiles", len(in.Fastest), len(c.fastest), len(in.Speeds))
 	}
-	for _, v := range slices.Concat(in.Fastest, in.Slowest, in.Speeds) {
+	for _, v := range slices.Concat(in.Fastest, in.Slowest, in.Speeds, in.Walks[:]) {
 		if !(v >= 0 && v <= maxValue) {
 			return fmt.Errorf("a speed of %g m/s", v)
 		}
@@ -380,7 +381,7 @@ func (c *Character) learn(in *paces) error {
 	if c.footAccel = in.FootAccel; !(c.footAccel >= 0 && c.footAccel <= maxValue) {
 		return fmt.Errorf("feet that brake by %g m/s²", c.footAccel)
 	}
-	c.speeds, c.found = in.Speeds, in.Found
+	c.speeds, c.found, c.walks = in.Speeds, in.Found, in.Walks
 	c.name()
 	c.idle = in.Idle & c.actions[control.Idle]
 	return nil

@@ -340,10 +340,14 @@ func (s *LearnedStream) planRows(_, i int) {
 	for row := i * planned; row < min((i+1)*planned, s.rows); row++ {
 		if s.due[row] = false; !s.frozen[row] {
 			w, due := s.plan(row)
-			if w.rests && s.acts[row].of < 0 {
+			switch {
+			case s.acts[row].of >= 0:
+			case w.rests:
 				w.must = s.of.idle
+			case w.walks:
+				w.must = s.of.walk
 			}
-			asked := w.must == s.must[row]
+			asked := s.shown(row, w.must)
 			switch a := s.acts[row]; {
 			case a.of < 0:
 				due = due || !asked
@@ -375,6 +379,11 @@ func (s *LearnedStream) planRows(_, i int) {
 			s.wishes[row], s.due[row] = w, due
 		}
 	}
+}
+
+// shown reports whether the state of a row shows what is asked for.
+func (s *LearnedStream) shown(row int, must Tags) bool {
+	return must == s.must[row] || must == 0 && s.must[row] == s.of.walk
 }
 
 // settle begins to play the nearest idle of the row's stance. It must be near, if the row stands upright and has not for long: it may be about
@@ -443,7 +452,7 @@ func (s *LearnedStream) choose(i, row int) {
 			return
 		}
 	}
-	if s.acts[row].of < 0 && must == s.must[row] {
+	if s.acts[row].of < 0 && s.shown(row, must) {
 		is := cost(state[:cols], q)
 		// What leads away from the query at first may be the way there, such as the step before a turn.
 		back := s.ago[row] < again && cost(answer[:cols], s.jumped(row)) < 0.25*cost(answer[:cols], state[:cols])

@@ -261,9 +261,12 @@ type Target struct {
 // Search returns the frame whose features are nearest to the target's query, and its cost: the square of the
 // distance. Of equally near ones it is the first. A frame of −1 is none. The last frames of clips that are no loops, and those
 // before another action, are not found; nor are actions of less than a second that last two seconds elsewhere, nor moments of less than a
-// second in which recordings go backward or aside, where loops go there and recordings hardly do.
+// second in which recordings go backward or aside, where loops go there and recordings hardly do. Who walks goes on to do so for half a second.
 func (d *Database) Search(t *Target) (frame int, cost float32) {
-	s := search{d: d, x: &d.index, t: t, best: -1, cost: float32(math.Inf(1)), hi: -1}
+	s := search{d: d, x: &d.index, t: t, lasts: t.Lasts, best: -1, cost: float32(math.Inf(1)), hi: -1}
+	if t.Must&d.walk != 0 {
+		s.lasts = max(s.lasts, walkTicks)
+	}
 	if t.Below > 0 {
 		s.cost = t.Below
 	}
@@ -278,10 +281,14 @@ func (d *Database) Search(t *Target) (frame int, cost float32) {
 	return int(s.best), s.cost
 }
 
+// walkTicks is for how long somebody walks whom a search finds that walks.
+const walkTicks = TickRate / 2
+
 type search struct {
 	d      *Database
 	x      *index
 	t      *Target
+	lasts  int   // ticks
 	lo, hi int32 // frames that are left out
 	best   int32
 	cost   float32
@@ -338,7 +345,7 @@ func (s *search) leaf(i int, d *[lanes]float32) {
 	for k := range l.frames {
 		f, cost := l.frame[k], d[k]
 		better := cost < s.cost || cost == s.cost && s.best >= 0 && f < s.best
-		if better && l.tags[k]&s.t.Must == s.t.Must && l.tags[k]&s.t.Never == 0 && !(f >= s.lo && f <= s.hi) && s.d.shows(f, s.t.Must, s.t.Lasts) {
+		if better && l.tags[k]&s.t.Must == s.t.Must && l.tags[k]&s.t.Never == 0 && !(f >= s.lo && f <= s.hi) && s.d.shows(f, s.t.Must, s.lasts) {
 			s.best, s.cost = f, cost
 		}
 	}

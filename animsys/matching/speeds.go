@@ -15,24 +15,57 @@ const speedQuantiles = 101
 // aheadShare is the least share of its way that a body goes ahead whose speed counts.
 const aheadShare = 0.7
 
+// paceAt returns the speed around a frame of a clip, the mean of a second, m/s, and the share of the way that goes ahead: −1 is backward.
+func (d *Database) paceAt(s *span, f int32) (speed, ahead float32) {
+	way, ticks := float32(0), 0
+	for k := max(s.first, f-TickRate/2); k < min(s.end, f+TickRate/2); k++ {
+		way += m3.V(d.moves[k].X, 0, d.moves[k].Z).Len()
+		ahead += d.moves[k].Z
+		ticks++
+	}
+	return way / float32(ticks) * TickRate, ahead / max(way, 1e-9)
+}
+
+// walking finds the greatest speeds ahead and backward at which bodies walk, m/s: a twentieth of the frames with WalkTag are faster. 0 is none.
+func (d *Database) walking() (out [2]float32) {
+	const least = 2 * TickRate // frames
+	var all [2][]float32
+	for i := range d.clips {
+		s := &d.clips[i]
+		for f := s.first; f < s.end; f++ {
+			if d.tags[f]&d.walk == 0 {
+				continue
+			}
+			switch v, ahead := d.paceAt(s, f); {
+			case v <= slowest:
+			case ahead > aheadShare:
+				all[0] = append(all[0], v)
+			case ahead < -aheadShare:
+				all[1] = append(all[1], v)
+			}
+		}
+	}
+	for i, v := range all {
+		if slices.Sort(v); len(v) >= least {
+			out[i] = v[(len(v)-1)*19/20]
+		}
+	}
+	return out
+}
+
 // moving finds the quantiles of the speeds of frames that move ahead and show no other action, each over a second. If none moves
 // ahead, those that move elsewhere count.
 func (d *Database) moving() []float32 {
 	var all, elsewhere []float32
-	for _, s := range d.clips {
+	for i := range d.clips {
+		s := &d.clips[i]
 		for f := s.first; f < s.end; f++ {
 			if d.tags[f]&d.acts != 0 {
 				continue
 			}
-			way, ahead, ticks := float32(0), float32(0), 0
-			for k := max(s.first, f-TickRate/2); k < min(s.end, f+TickRate/2); k++ {
-				way += m3.V(d.moves[k].X, 0, d.moves[k].Z).Len()
-				ahead += d.moves[k].Z
-				ticks++
-			}
-			switch v := way / float32(ticks) * TickRate; {
+			switch v, ahead := d.paceAt(s, f); {
 			case v <= slowest:
-			case ahead > aheadShare*way:
+			case ahead > aheadShare:
 				all = append(all, v)
 			default:
 				elsewhere = append(elsewhere, v)

@@ -197,6 +197,7 @@ func (s *steering) plan(row int) (w wish, due bool) {
 	s.step(row, &a.Body, w.velocity, w.facing, dt)
 	w.stands = stands(a, &w)
 	w.rests = w.stands && s.character.idle != 0 && w.must == 0
+	w.walks = !w.stands && w.must == 0 && s.walks(a, &w)
 	a.Since, a.Wait, a.Eases = a.Since+1, a.Wait-1, max(a.Eases-1, 0)
 	changed := a.Velocity.Dist(w.velocity) > t.WishVelocity || m3.Abs(m3.WrapAngle(a.Facing-w.facing)) > t.WishFacing
 	if changed {
@@ -255,6 +256,21 @@ func (s *steering) lean(p *generator.Poses, row int, shows Tags) {
 		b := &s.agents[row].Body
 		p.Going[row] = ik.Going{Leans: true, Velocity: b.Vel, Accel: b.Acc}
 	}
+}
+
+// walks reports whether an agent goes ahead or backward, or begins to, as fast as one walks.
+func (s *steering) walks(a *agent, w *wish) bool {
+	const along, slow = 0.7, 0.2 // cosine of the largest angle between the facing and a way ahead; m/s
+	c := s.character
+	speed, ahead := w.velocity.Len(), w.velocity.Dot(m3.YawQuat(w.facing).Forward())
+	if c.walk == 0 || speed < slow || m3.Abs(ahead) < along*speed {
+		return false
+	}
+	most := c.walks[0]
+	if ahead < 0 {
+		most = c.walks[1]
+	}
+	return speed <= most && a.Body.Vel.Len() <= 1.1*most
 }
 
 // goes reports whether the simulated body of a row moves over the ground, or turns.

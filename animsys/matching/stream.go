@@ -111,8 +111,10 @@ func (s *Stream) advance(row int) {
 	next, jumps := c.next(frame), false
 	if w.rests = w.rests && !(c.once && next >= 0); w.rests { // who plays a clip once plays it to its end
 		w.must = d.idle
+	} else if w.walks && !(c.once && next >= 0) {
+		w.must = d.walk
 	}
-	must, never := w.must, w.never
+	must, never := w.must&^d.walk, w.never
 	if next >= 0 && (d.tags[next]&must != must || !c.once && d.tags[next]&never != 0) {
 		next = -1
 	}
@@ -158,7 +160,9 @@ func (s *Stream) search(row int, next int32, w *wish) int32 {
 	d.AppendFeatures(q[:0], int(pose))
 	s.ask(row, w, q)
 	target := Target{Query: q, Must: w.must, Never: w.never, Near: int(s.frames[row]), Skip: 1} // it would stay where it is
-	if next >= 0 {
+	if next >= 0 && w.must&d.walk&^d.tags[next] != 0 {                                          // it runs, and should walk
+		target.Near, target.Skip = int(next), ending+1
+	} else if next >= 0 {
 		var there [maxColumns]float32
 		if target.Below = cost(d.AppendFeatures(there[:0], int(next)), q) - s.tuning.Stay; !(target.Below > 0) {
 			return next
@@ -224,7 +228,7 @@ func (d *Database) settle() {
 		}
 	}
 	d.slow()
-	d.speeds = d.moving()
+	d.speeds, d.walks = d.moving(), d.walking()
 	least, stands := float32(math.Inf(1)), false
 	var row []float32
 	for f, m := range d.moves {

@@ -340,6 +340,10 @@ func (s *Set) Database() (*matching.Database, error) {
 		return nil, fmt.Errorf("clips show %d actions, at most 64 are allowed", len(names))
 	}
 	slices.Sort(names)
+	var walk matching.Tags
+	if len(s.Roles.Legs) == 2 {
+		names, walk = append(names, matching.WalkTag), 1<<len(names)
+	}
 	var clips []matching.Clip
 	for _, c := range s.Asked() {
 		m := matching.Clip{Name: c.Name, Motion: c.Motion, Loop: c.Loop}
@@ -348,6 +352,11 @@ func (s *Set) Database() (*matching.Database, error) {
 		}
 		for _, a := range c.Actions {
 			m.Tags = append(m.Tags, 1<<slices.Index(names, a))
+		}
+		for f, walks := range s.stance.Walks(c.Motion) {
+			if walks && walk != 0 && c.Actions[f] == label.Move {
+				m.Tags[f] |= walk
+			}
 		}
 		clips = append(clips, m)
 	}

@@ -147,8 +147,12 @@ const (
 	raised     = 0.25 // height of the lower fore foot, in rearing
 	stays      = 2    // s of a crouch in a clip that does not say so: a shorter one is a hard stop, a landing, or the way into a jump
 	flight     = 0.22 // time of free fall in a jump, s, of hips a metre high; it grows as the root of the height
-	aloft      = 0.05 // height of all feet of four legs or more, in a jump, over that of standing; it lasts as long as the fall of the hips
+	aloft      = 0.05 // height of all feet over that of standing: in a jump of four legs or more, which lasts as long as the fall of the hips, and in runs
 	settle     = 0.15 // s to either side of which the most frequent action counts
+	stride     = 0.35 // s to either side of a flight that belong to a run
+	floats     = 0.03 // s of a flight of steps
+	passes     = 0.1  // by how much a foot is ahead that has passed the other
+	quick      = 0.44 // s that a step of a jog takes at most, of hips a metre high; it grows as the root of the height
 )
 
 // Actions returns the action that each frame of a clip shows. name is the action of the clip's name, see Named, or "".
@@ -309,15 +313,55 @@ func (s *Stance) flights(p []posture, fps float64) (all [][2]int) {
 func (s *Stance) airborne(p []posture, first, end int, fps float64) (n int) {
 	around := int(0.15 * fps)
 	for f := max(first-around, 0); f < min(end+around, len(p)); f++ {
-		lowest := math.Inf(1)
-		for k, v := range p[f].feet {
-			lowest = min(lowest, float64(v.Y)-s.feet[k])
-		}
-		if lowest > aloft*s.hips {
+		if s.floats(&p[f]) {
 			n++
 		}
 	}
 	return n
+}
+
+// Walks reports for each frame of a clip on two legs whether the body walks if it moves: no foot flies, and no step is as quick as those of a
+// jog.
+func (s *Stance) Walks(c *skel.Clip) []bool {
+	p := s.postures(c)
+	walks := slices.Repeat([]bool{true}, len(p))
+	runs := func(from, to int) {
+		for k := max(from, 0); k < min(to, len(p)); k++ {
+			walks[k] = false
+		}
+	}
+	around, span, least := int(stride*c.FPS), int(moveWindow*c.FPS), float32(passes*s.hips)
+	ahead, passed := 0, -len(p) // which foot is; when it passed the other
+	for f := 0; f < len(p); f++ {
+		end := f
+		for end < len(p) && s.floats(&p[end]) {
+			end++
+		}
+		if float64(end-f) > floats*c.FPS {
+			runs(f-around, end+around)
+		}
+		way := p[min(f+span, len(p)-1)].at.Sub(p[max(f-span, 0)].at).Normalize(m3.Vec3{})
+		now, apart := ahead, p[f].feet[0].Sub(p[f].feet[1]).Dot(way)
+		if m3.Abs(apart) > least {
+			now = int(math.Copysign(1, float64(apart)))
+		}
+		if now != ahead {
+			if float64(f-passed)/c.FPS < quick*math.Sqrt(s.hips) {
+				runs(passed, f)
+			}
+			ahead, passed = now, f
+		}
+	}
+	return walks
+}
+
+// floats reports whether no foot is near the floor.
+func (s *Stance) floats(p *posture) bool {
+	lowest := math.Inf(1)
+	for k, v := range p.feet {
+		lowest = min(lowest, float64(v.Y)-s.feet[k])
+	}
+	return lowest > aloft*s.hips
 }
 
 // majority returns the action that most of the frames up to span away have; the present one among equals.

@@ -10,6 +10,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/animsys/skel"
+	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/internal/testing/mocapdata"
 	"mannequin/internal/testing/must"
@@ -80,7 +81,7 @@ func TestMadeDogs(t *testing.T) {
 	}
 }
 
-// People of recordings do what the recordings' names say.
+// People of recordings do what the recordings' names say, walk and run.
 func TestRecordedPeople(t *testing.T) {
 	paths := must.Get(filepath.Glob(filepath.Join(mocapdata.Dir(t), "human-o3de", "bvh", "*.bvh")))(t)
 	if len(paths) == 0 {
@@ -91,11 +92,24 @@ func TestRecordedPeople(t *testing.T) {
 		clips = append(clips, must.Get(dataset.OpenStanding(p, feature.Human(), retarget.Human(), retarget.Reading{}))(t))
 	}
 	s := must.Get(NewStance(clips, must.Get(ik.HumanRoles(clips[0].Skel.Names))(t)))(t)
+	speeds := [...]float64{1, 2.5} // of which people walk at the first and run at the second, m/s
+	var frames, walked [len(speeds)]float64
 	for i, c := range clips {
 		name := filepath.Base(paths[i])
 		count := map[string]int{}
-		for _, a := range s.Actions(c, Named(name)) {
+		actions, p, walks, half := s.Actions(c, Named(name)), s.postures(c), s.Walks(c), int(c.FPS/2)
+		for f, a := range actions {
 			count[a]++
+			if a != Move || f < half || f+half >= len(p) {
+				continue
+			}
+			for k, v := range speeds {
+				if m3.Abs(p[f+half].at.Dist(p[f-half].at)/float32(v)-1) < 0.1 {
+					if frames[k]++; walks[f] {
+						walked[k]++
+					}
+				}
+			}
 		}
 		t.Log(name, count)
 		share := func(action string) float64 { return float64(count[action]) / float64(c.Frames) }
@@ -117,6 +131,11 @@ func TestRecordedPeople(t *testing.T) {
 				t.Errorf("%s: people go or stand in %.0f %% of frames", name, 100*(share(Move)+share(Idle)))
 			}
 		}
+	}
+	walk, run := walked[0]/frames[0], walked[1]/frames[1]
+	t.Logf("%.2f of %.0f frames at %g m/s walk, %.2f of %.0f at %g m/s", walk, frames[0], speeds[0], run, frames[1], speeds[1])
+	if walk < 0.7 || run > 0.05 {
+		t.Errorf("%.2f of the frames at %g m/s walk, %.2f of those at %g m/s", walk, speeds[0], run, speeds[1])
 	}
 }
 

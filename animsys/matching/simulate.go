@@ -31,7 +31,7 @@ type wish struct {
 	must, never Tags // of the frames that its action asks for
 	stands      bool // the velocity is zero, and the body has come to rest
 	rests       bool // it asks for nothing, and the body has come to rest: frames that show idle are shown, if there are some
-	walks       bool // it asks for no action, and to go ahead as fast as one walks: frames with WalkTag are shown, if there are some
+	walks       bool // it asks for no action, and to go ahead or backward as fast as one walks: frames with WalkTag are shown, if there are some
 }
 
 // wish reads a goal. at is where the agent stands: directions in goals are in its frame.

@@ -160,8 +160,8 @@ func (s *Stream) search(row int, next int32, w *wish) int32 {
 	d.AppendFeatures(q[:0], int(pose))
 	s.ask(row, w, q)
 	target := Target{Query: q, Must: w.must, Never: w.never, Near: int(s.frames[row]), Skip: 1} // it would stay where it is
-	if next >= 0 && w.must&d.walk&^d.tags[next] != 0 {                                          // it runs, and should walk
-		target.Near, target.Skip = int(next), ending+1
+	if next >= 0 && w.must&d.walk&^d.tags[next] != 0 {
+		target.Near, target.Skip = int(next), ending+1 // it runs, and should walk: any walk is better
 	} else if next >= 0 {
 		var there [maxColumns]float32
 		if target.Below = cost(d.AppendFeatures(there[:0], int(next)), q) - s.tuning.Stay; !(target.Below > 0) {

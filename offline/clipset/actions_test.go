@@ -2,6 +2,7 @@ package clipset
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,6 +55,7 @@ func pack(t testing.TB) *Set {
 func TestAsksForAll(t *testing.T) {
 	s := pack(t)
 	s.Bend()
+	s.Stand()
 	d := must.Get(s.Database())(t)
 	for _, tag := range []string{"idle", "move", "crouch", "roll", "attack", "death"} {
 		if _, ok := d.Action(tag); !ok {
@@ -86,6 +88,36 @@ func TestAsksForAll(t *testing.T) {
 		}
 		if z := stream.Root(0).Pos.Z; math.Abs(float64(z-3*speed)) > 0.4 {
 			t.Errorf("asked to crouch at %g m/s it went %.2f m in 3 s", speed, z)
+		}
+	}
+}
+
+// A recorded crouch that never stays gets a pose that does: of the frames in which feet are low and below the hips. One that stays needs none.
+func TestCrouchesStand(t *testing.T) {
+	of := made(t)[0].Clip
+	for name, c := range map[string]struct {
+		way    func(share float32) float32
+		stands bool
+	}{
+		"goes":  {func(share float32) float32 { return 1 + 2*share*share + share }, true},
+		"stays": {func(share float32) float32 { return max(0, 3*share-1.5) }, false},
+	} {
+		s := must.Get(Open(folder(t, map[string]*skel.Clip{
+			"Walk":      gesture(of, 61, func(share float32) (float32, float32) { return 0.8 * share, 0 }),
+			"Crouching": gesture(of, 240, func(share float32) (float32, float32) { return c.way(share), 0 }),
+		}), Options{}))(t)
+		clips := len(s.Clips)
+		added := s.Stand()
+		if (added == 1) != c.stands || len(s.Clips) != clips+added {
+			t.Fatalf("a crouch that %s: %d poses are added", name, added)
+		}
+		if added == 0 {
+			continue
+		}
+		still := s.Clips[clips]
+		least := slices.Min(s.unsteady(s.Clips[slices.IndexFunc(s.Clips, func(k Clip) bool { return k.Name == "Crouching" })].Motion))
+		if off := s.unsteady(still.Motion)[0]; still.Actions[0] != "crouch" || !still.Loop || math.Abs(off-least) > 1e-6 {
+			t.Errorf("the pose shows %s, and its feet are %.3f m off, want %.3f", still.Actions[0], off, least)
 		}
 	}
 }

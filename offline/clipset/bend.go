@@ -1,8 +1,8 @@
 package clipset
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -78,7 +78,7 @@ func (s *Set) Bend() (added int) {
 		}
 	}
 	s.bent = added > 0
-	return added + s.stand(recorded)
+	return added
 }
 
 // bends reports whether a clip is a loop that walks straight.
@@ -87,48 +87,78 @@ func (s *Set) bends(c Clip) bool {
 	return c.Loop && !once && c.mostly() != label.Idle && s.goes(&c) >= goes*s.leg && math.Abs(s.turned(c.Motion, 0, c.Motion.Frames-1)) <= 0.2
 }
 
-// stand adds a pose that stands for each action of which all clips go, such as a crouched walk: from its slowest loop, the
-// frame in which the feet are the lowest.
-func (s *Set) stand(clips []Clip) (added int) {
-	slowest := map[string]*Clip{}
-	for i := range clips {
-		c := &clips[i]
-		if a := c.mostly(); s.goes(c) < goes*s.leg {
-			slowest[a] = nil
-		} else if was, seen := slowest[a]; c.Loop && (!seen || was != nil && s.goes(c) < s.goes(was)) {
-			slowest[a] = c
-		}
-	}
-	for _, a := range slices.Sorted(maps.Keys(slowest)) {
-		c := slowest[a]
-		if c == nil || a == label.Move || a == label.Jump {
+// Stand adds a pose that stands for each action of which all clips go, such as a crouched walk. It is a frame of the slowest loop, without
+// loops of any recording: one in which the feet are low, and below the hips. Stand returns how many poses it added.
+func (s *Set) Stand() (added int) {
+	names, _ := s.Actions()
+	recorded := slices.DeleteFunc(slices.Clone(s.Clips), func(c Clip) bool { once, _ := s.once(&c); return c.made || once })
+	for _, a := range slices.Sorted(slices.Values(names)) {
+		from := slices.DeleteFunc(slices.Clone(recorded), func(c Clip) bool { return !slices.Contains(c.Actions, a) })
+		if a == label.Idle || a == label.Move || a == label.Jump || slices.ContainsFunc(from, func(c Clip) bool { return s.stays(&c, a) }) {
 			continue
 		}
-		if once, _ := s.once(c); once {
+		if loops := slices.DeleteFunc(slices.Clone(from), func(c Clip) bool { return !c.Loop || c.mostly() != a }); len(loops) > 0 {
+			from = []Clip{slices.MinFunc(loops, func(c, o Clip) int { return cmp.Compare(s.goes(&c), s.goes(&o)) })}
+		} else if !slices.Contains(lasting, a) {
 			continue
 		}
-		feet, legs := s.feet(c.Motion), len(s.Roles.Legs)
-		best, least := 0, math.Inf(1)
-		for f := range c.Motion.Frames {
-			high := 0.0
-			for _, p := range feet[f*legs:][:legs] {
-				high = max(high, float64(p.Y))
+		pose, least := 0, math.Inf(1)
+		var of Clip
+		for _, c := range from {
+			for f, off := range s.unsteady(c.Motion) {
+				if off < least && c.Actions[f] == a {
+					of, least, pose = c, off, f
+				}
 			}
-			if high < least {
-				best, least = f, high
-			}
+		}
+		if math.IsInf(least, 1) {
+			continue
 		}
 		still := skel.NewClip(s.Skel, FPS, FPS/2+1)
-		pos, rot := c.Motion.Frame(best)
 		for f := range still.Frames {
 			p, r := still.Frame(f)
+			pos, rot := of.Motion.Frame(pose)
 			copy(p, pos)
 			copy(r, rot)
 		}
-		s.Clips = append(s.Clips, Clip{Name: c.Name + ", still", File: c.File, Motion: still, Loop: true, made: true, take: c.take, Actions: slices.Repeat([]string{a}, still.Frames)})
+		s.Clips = append(s.Clips, Clip{Name: of.Name + ", still", File: of.File, Motion: still, Loop: true, made: true, take: of.take, Actions: slices.Repeat([]string{a}, still.Frames)})
 		added++
 	}
 	return added
+}
+
+// stays reports whether a clip shows an action for a second in which the body stays where it is.
+func (s *Set) stays(c *Clip, action string) bool {
+	if c.Loop {
+		return c.mostly() == action && s.goes(c) < goes*s.leg
+	}
+	n, since := s.Skel.Len(), 0
+	for f, a := range c.Actions {
+		if a != action || float64(c.Motion.Pos[f*n].Flat().Dist(c.Motion.Pos[since*n].Flat())) > still*s.leg {
+			since = f
+		}
+		if f-since >= FPS {
+			return true
+		}
+	}
+	return false
+}
+
+// unsteady returns for each frame of a clip how far a body is from standing there: the heights of its feet, and their ways from below the hips, m.
+func (s *Set) unsteady(c *skel.Clip) (off []float64) {
+	n, legs, feet := s.Skel.Len(), len(s.Roles.Legs), s.feet(c)
+	for f := range c.Frames {
+		var middle m3.Vec3
+		sum := 0.0
+		for _, p := range feet[f*legs:][:legs] {
+			middle = middle.Add(p.Flat().Scale(1 / float32(legs)))
+		}
+		for _, p := range feet[f*legs:][:legs] {
+			sum += float64(p.Y + p.Flat().Dist(middle))
+		}
+		off = append(off, sum+float64(middle.Dist(c.Pos[f*n].Flat())))
+	}
+	return off
 }
 
 // mostly returns the action of most frames of a clip.

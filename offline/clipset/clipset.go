@@ -6,6 +6,7 @@
 //   - [Set.Mirror] adds the mirror image of each clip
 //   - [Set.Bend] adds curves and other speeds to packs of loops
 //   - [Set.Steps] adds walks backward and aside and turns on the spot, after Bend
+//   - [Set.Stand] adds poses that stand to actions that only go
 //   - [Set.Database] makes a database for motion matching
 //   - [Set.Clusters] groups poses of clips whose names say no action
 //   - [Set.HoldOut] chooses clips that networks are not trained on

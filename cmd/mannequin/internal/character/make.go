@@ -138,7 +138,7 @@ func (o *options) run(cmd *cobra.Command, path string) (cli.Report, error) {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		r.Steps = len(steps)
-		r.Stands = set.Stand()
+		set.Stand()
 		r.Mirrored = set.Mirror()
 	}
 	r.notes(set)
@@ -230,7 +230,6 @@ type report struct {
 	Jumps    int                `json:"jumps"`   // that were cut out of recordings
 	Bent     int                `json:"bent"`    // clips that were added
 	Steps    int                `json:"steps"`   // likewise: backward, aside and on the spot
-	Stands   int                `json:"stands"`  // poses that stand, of actions that only go
 	Mirrored bool               `json:"mirrored"`
 	Frames   int                `json:"frames"`
 	Bytes    int64              `json:"bytes"`

@@ -7,8 +7,9 @@ const (
 	// fallDepth is how much lower the ground under a body may be than in the tick before, m: over a deeper
 	// edge it falls. Away from the body, ground that is lower by that and the way there is out of reach.
 	fallDepth = 0.3
-	// highestRise is how much higher the floor under a body may be than in the tick before, m, where ground has floors.
-	highestRise = 1
+	// highestRise is how much higher the floor under a body may be than in the tick before, m, where ground has floors: at most that share of
+	// the height of its hips.
+	highestRise, riseShare = 1, 0.8
 	// deepestFall is the height from which bodies fall at most, m. Ground that is lower than that has moved.
 	deepestFall = 500
 	// landShare is the share of the hips' height by which legs bend in a landing.
@@ -37,7 +38,7 @@ func (s *Legged) fallDown(m []m3.Xform, b *Body) {
 	s.under = hips.Lerp(neck, 0.5)
 	s.falls, s.floor = false, b.floor
 	ground := s.heightAt(s.under.X, s.under.Z)
-	if s.floors != nil && b.seen && !b.fall.falls && ground > b.floor+highestRise { // a trunk that leans into the side of a platform, as in a roll
+	if s.floors != nil && b.seen && !b.fall.falls && ground > b.floor+min(highestRise, riseShare*hips.Y) { // a body that leans or rolls into the side of a platform
 		ground = b.floor
 	}
 	low, jump := s.lowestFoot(m), float32(TipHeight+jumpLift)

@@ -41,13 +41,9 @@ type agent struct {
 	Facing   float32
 	Since    int32   // ticks since it searched
 	Wait     int32   // ticks until it searches
-	Eases    int32   // ticks for which it looks for slower ways
 	Restart  int32   // 1: its pose does not continue the one before
 	Went     m3.Vec3 // over the ground in the last tick, m; as an action begins, before it is drawn to the body
 }
-
-// eases is the time after a change of what is asked for in which slower ways are looked for, ticks; see Tuning.Ease.
-const eases = 3 * TickRate / 2
 
 func newSteering(c *Character, o *StreamOptions) (steering, error) {
 	if o.Capacity < 1 {
@@ -163,7 +159,7 @@ func (s *steering) visit(st *generator.State, row int) {
 	for _, v := range [...]float32{a.Body.Spin, a.Body.Along, a.Body.Heading, a.Facing} {
 		ok = ok && m3.Finite(v)
 	}
-	if !ok || a.Since < 0 || a.Wait < 0 || a.Wait > 60 || a.Eases < 0 || a.Eases > eases {
+	if !ok || a.Since < 0 || a.Wait < 0 || a.Wait > 60 {
 		st.Fail(errForeign)
 	}
 }
@@ -198,11 +194,8 @@ func (s *steering) plan(row int) (w wish, due bool) {
 	w.stands = stands(a, &w)
 	w.rests = w.stands && s.character.idle != 0 && w.must == 0
 	w.walks = !w.stands && w.must == 0 && s.walks(a, &w)
-	a.Since, a.Wait, a.Eases = a.Since+1, a.Wait-1, max(a.Eases-1, 0)
+	a.Since, a.Wait = a.Since+1, a.Wait-1
 	changed := a.Velocity.Dist(w.velocity) > t.WishVelocity || m3.Abs(m3.WrapAngle(a.Facing-w.facing)) > t.WishFacing
-	if changed {
-		a.Eases = eases
-	}
 	return w, a.Wait < 0 || changed && a.Since > 1
 }
 
@@ -212,13 +205,12 @@ func (s *steering) ask(row int, w *wish, q []float32) {
 	a.Wait, a.Since = int32(s.tuning.Every-1), 0
 	a.Velocity, a.Facing = w.velocity, w.facing
 	back := m3.YawQuat(-a.At.Yaw)
-	share := s.eased(a, w)
 	const steps = 2 // to each sample of the horizon
 	var future [steps * len(horizon)]body
 	s.future(row, w, horizon[0]/steps, future[:])
 	for i := range horizon {
 		p := future[steps*i+steps-1].At
-		way, ahead := back.Rotate(p.Pos.Sub(a.At.Pos)).Scale(share), m3.YawQuat(p.Yaw-a.At.Yaw).Forward()
+		way, ahead := back.Rotate(p.Pos.Sub(a.At.Pos)), m3.YawQuat(p.Yaw-a.At.Yaw).Forward()
 		for k, v := range [...]float32{way.X, way.Z} {
 			j := c.trajectory() + 2*i + k
 			q[j] = (v - c.mean[j]) * c.scale[j]
@@ -228,17 +220,6 @@ func (s *steering) ask(row int, w *wish, q []float32) {
 			q[j] = (v - c.mean[j]) * c.scale[j]
 		}
 	}
-}
-
-// eased returns the share of its way at which an agent looks for frames; see Tuning.Ease.
-func (s *steering) eased(a *agent, w *wish) float32 {
-	const along, jogs = 0.7, 1.15 // cosine of the largest angle between the facing and a way ahead; of Ease, from which on people jog
-	t, speed := &s.tuning, w.velocity.Len()
-	ahead := w.velocity.Dot(m3.YawQuat(w.facing).Forward()) > along*speed
-	if a.Eases > 0 && w.must == 0 && s.character.upright && ahead && speed > jogs*t.Ease && speed < t.Brisk {
-		return t.Ease / speed
-	}
-	return 1
 }
 
 // stands reports whether an agent is asked to stay, or is at the end of its path, and its body has come to rest where it faces.

@@ -24,9 +24,6 @@ type Tuning struct {
 	Spin float32
 	// Spot bounds the turn rate of a body that stays where it is, rad/s; 9.
 	Spot float32
-	// Somebody upright who sets off or turns, to go ahead at 1.15 times Ease to Brisk, m/s, looks for a way at Ease for the first 1.5 s:
-	// at these speeds people walk, or jog if they began as if to run. 0 and 0.
-	Ease, Brisk float32
 	// Grip is the sideways acceleration up to which a path is taken at the speed that is asked for, m/s²; 3.
 	Grip float32
 }
@@ -42,7 +39,6 @@ func DefaultTuning() Tuning {
 func ResponsiveTuning() Tuning {
 	t := DefaultTuning()
 	t.Velocity, t.Facing, t.Follow, t.Share, t.Spot = 0.105, 0.14, 0.05, 1, 4
-	t.Ease, t.Brisk = 1.1, 1.6
 	return t
 }
 
@@ -65,7 +61,7 @@ func (t *Tuning) Validate() error {
 	}{
 		{"Stay", t.Stay, 0, 1e6}, {"WishVelocity", t.WishVelocity, 0, 1e6}, {"WishFacing", t.WishFacing, 0, 1e6},
 		{"Velocity", t.Velocity, 1e-3, 60}, {"Facing", t.Facing, 1e-3, 60}, {"Follow", t.Follow, 1e-3, 1e6}, {"Share", t.Share, 0, 1e6},
-		{"Away", t.Away, 0, 1e6}, {"Turned", t.Turned, 0, 1e6}, {"Spin", t.Spin, 0, 1e6}, {"Spot", t.Spot, 0, 1e6}, {"Ease", t.Ease, 0, 1e6}, {"Brisk", t.Brisk, 0, 1e6}, {"Grip", t.Grip, 1e-3, 1e6},
+		{"Away", t.Away, 0, 1e6}, {"Turned", t.Turned, 0, 1e6}, {"Spin", t.Spin, 0, 1e6}, {"Spot", t.Spot, 0, 1e6}, {"Grip", t.Grip, 1e-3, 1e6},
 	} {
 		if !(v.value >= v.from && v.value <= v.to) {
 			return fmt.Errorf("matching: Tuning.%s is %g: want %g to %g", v.name, v.value, v.from, v.to)

@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -17,6 +18,7 @@ const (
 	idleFeet  = 0.06          // m by which feet of a pose are at most from those of the common one, so that the body takes no step
 	idleHips  = 0.04          // and its hips
 	idleHop   = 7             // least keys from one pose to the next
+	idleSpeed = 0.16          // m/s that a joint goes at most on the way
 	idleMore  = idleHop/2 + 1 // up to so many keys more, less one
 )
 
@@ -37,12 +39,13 @@ func OwnIdles(l *matching.Learned) (*matching.Learned, error) {
 		if err != nil {
 			return nil, err
 		}
-		if poses, err = gathered(l, &n, poses); err != nil {
+		near, err := gathered(l, &n, poses)
+		if err != nil {
 			return nil, err
 		}
 		for k := range n.Idles {
 			if n.Idles[k].Tags == idle.Tags {
-				own = append(own, matching.Idle{Tags: idle.Tags, States: wander(poses, rng)})
+				own = append(own, matching.Idle{Tags: idle.Tags, States: wander(near, home(near), rng)})
 			}
 		}
 	}
@@ -98,8 +101,22 @@ func projected(l *matching.Learned, n *matching.Networks, tags matching.Tags) (o
 	return out, nil
 }
 
+// idlePose is a state and the places of its joints, m.
+type idlePose struct {
+	state []float32
+	body  []m3.Xform
+}
+
+// farthest returns how far a joint is at most from where another pose has it, m.
+func (p *idlePose) farthest(from *idlePose) (far float32) {
+	for j, x := range p.body {
+		far = max(far, x.Pos.Dist(from.body[j].Pos))
+	}
+	return far
+}
+
 // gathered returns the poses with feet and hips in about the same place: where most poses have them.
-func gathered(l *matching.Learned, n *matching.Networks, poses [][]float32) ([][]float32, error) {
+func gathered(l *matching.Learned, n *matching.Networks, poses [][]float32) ([]idlePose, error) {
 	rows, out, joints := len(poses), n.Decompressor.Outputs(), l.Skel.Len()
 	s, err := n.Decompressor.NewSession(netruntime.SessionOptions{Batch: rows, Workers: 1})
 	if err != nil {
@@ -125,12 +142,12 @@ func gathered(l *matching.Learned, n *matching.Networks, poses [][]float32) ([][
 		}
 		return a[0].Pos.Dist(b[0].Pos) <= idleHips
 	}
-	var most [][]float32
+	var most []idlePose
 	for _, a := range bodies {
-		var near [][]float32
+		var near []idlePose
 		for i, b := range bodies {
 			if still(a, b) {
-				near = append(near, poses[i])
+				near = append(near, idlePose{poses[i], b})
 			}
 		}
 		if len(near) > len(most) {
@@ -143,17 +160,42 @@ func gathered(l *matching.Learned, n *matching.Networks, poses [][]float32) ([][
 	return most, nil
 }
 
-// wander returns an idle that goes from one of some poses to another. Its root stays where it is.
-func wander(poses [][]float32, rng *rand.Rand) (out []float32) {
-	at, to, begun, end := 0, rng.IntN(len(poses)), 0, 0
+// home returns the number of the pose that is nearest to the others.
+func home(poses []idlePose) (best int) {
+	least := float32(math.Inf(1))
+	for i := range poses {
+		var sum float32
+		for k := range poses {
+			sum += poses[i].farthest(&poses[k])
+		}
+		if sum < least {
+			best, least = i, sum
+		}
+	}
+	return best
+}
+
+// wander returns an idle that goes from one of some poses to others and back, no faster than idleSpeed, so that another one can follow. Its
+// root stays where it is.
+func wander(poses []idlePose, home int, rng *rand.Rand) (out []float32) {
+	const peak = 1.5 // of the speed of a way that eases in and out, ÷ its mean
+	keys := func(a, b int) int {
+		return int(math.Ceil(float64(peak * poses[a].farthest(&poses[b]) / idleSpeed * matching.TickRate / matching.IdleTicks)))
+	}
+	at, to, begun, end := home, home, 0, 0
 	for key := range matching.IdleKeys {
 		if key >= end {
-			at, to, begun, end = to, rng.IntN(len(poses)), key, key+idleHop+rng.IntN(idleMore)
+			at, to = to, rng.IntN(len(poses))
+			lasts := max(idleHop+rng.IntN(idleMore), keys(at, to))
+			if key+lasts+max(idleHop, keys(to, home)) > matching.IdleKeys {
+				to, lasts = home, max(idleHop, keys(at, home))
+			}
+			begun, end = key, key+lasts
 		}
 		u := float32(key-begun) / float32(end-begun)
 		u = u * u * (3 - 2*u)
-		for i, v := range poses[at] {
-			out = append(out, v+u*(poses[to][i]-v))
+		for i, v := range poses[at].state {
+			out = append(out, v+u*(poses[to].state[i]-v))
 		}
 		out = append(out, 0, 0, 0)
 	}

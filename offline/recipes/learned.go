@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mannequin/animsys/matching"
+	"mannequin/engine/m3"
 	"mannequin/netruntime"
 	"mannequin/netruntime/grad"
 	"mannequin/offline/train"
@@ -137,8 +138,40 @@ func (m *Learned) Run(ctx context.Context) (*matching.Learned, *LearnedReport, e
 		}
 	}
 	report.Latent = l.latent
+	if m.Database.Responsive {
+		if err := hasten(&l.networks); err != nil {
+			return nil, report, err
+		}
+	}
 	out, err := matching.NewLearned(m.Database, l.networks)
 	return out, report, err
+}
+
+// hasten lets actions that play once begin later in their clips, where the stepper brings them: so a responsive character jumps sooner.
+func hasten(n *matching.Networks) error {
+	const ticks = 3
+	s, err := n.Stepper.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	change := make([]float32, n.Stepper.Outputs())
+	for i := range n.Acts {
+		a := &n.Acts[i]
+		if a.Ticks <= 2*ticks {
+			continue
+		}
+		a.Ticks -= ticks
+		for range ticks {
+			if err := s.Run(change, a.State, 1); err != nil {
+				return err
+			}
+			for k := range a.State {
+				a.State[k] = m3.Clamp(a.State[k]+change[k], n.Least[k], n.Most[k])
+			}
+		}
+	}
+	return nil
 }
 
 // learning is a Learned in progress.

@@ -45,10 +45,10 @@ func TestHeroWalks(t *testing.T) {
 	s := Subject{New: Plays(f.Only(matching.LearnedMatching)), Action: f.Character().Action}
 
 	for _, speed := range []float32{1, 1.2, 1.4, 1.5} {
-		for _, turn := range []float32{0, math.Pi / 4, math.Pi / 2} { // 0: it sets off
+		for _, turn := range []float32{0, math.Pi / 4, math.Pi / 2, math.Pi} { // 0: it sets off
 			g := must.Get(s.gaitAfter(speed, turn))(t)
 			t.Logf("at %.1f m/s, turned by %.1f: %+v", speed, turn, g)
-			if g.step < 0.48 || g.step > 0.62 || g.quick > 0.1 || g.bend > 12 || g.aloft > 0.02 {
+			if g.step < 0.48 || g.step > 0.62 || g.quick > 0.02 || g.bend > 12 || g.aloft > 0.02 {
 				t.Errorf("at %.1f m/s, turned by %.1f: %+v", speed, turn, g)
 			}
 		}

@@ -1,0 +1,23 @@
+//go:build !js && !webgpu
+
+package webgpu
+
+import (
+	"strings"
+	"testing"
+
+	"mannequin/internal/testing/testbrowser"
+)
+
+// TestBrowser runs this package's tests in a browser, and those of networks and of agents.
+func TestBrowser(t *testing.T) {
+	for _, c := range []struct{ pkg, run string }{{"mannequin/netruntime/webgpu", "."}, {"mannequin/netruntime", "WebGPU"}, {"mannequin/animsys", "WebGPU"}} {
+		t.Run(c.pkg, func(t *testing.T) {
+			said := testbrowser.GoTest(t, "../internal/kernel/simd128", c.pkg, "webgpu", "-test.v", "-test.run="+c.run)
+			if strings.Contains(said, "no GPU, and no software driver of one") {
+				t.Skip(said)
+			}
+			t.Log(said)
+		})
+	}
+}

@@ -38,6 +38,7 @@ func (w *worker) wait() error {
 
 // close waits for the run and ends the goroutine.
 func (w *worker) close() {
+	_ = w.wait() // which a function that JavaScript calls must
 	close(w.start)
 	for range w.done {
 	}

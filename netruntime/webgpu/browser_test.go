@@ -3,16 +3,18 @@
 package webgpu
 
 import (
+	"os"
 	"strings"
 	"testing"
 
-	"mannequin/internal/testing/race"
 	"mannequin/internal/testing/testbrowser"
 )
 
 // TestBrowser runs this package's tests in a browser, and those of networks and of agents.
 func TestBrowser(t *testing.T) {
-	race.Single(t)
+	if os.Getenv("MANNEQUIN_WEB") == "" {
+		t.Skip("make test-web runs these tests")
+	}
 	for _, c := range []struct{ pkg, run string }{{"mannequin/netruntime/webgpu", "."}, {"mannequin/netruntime", "WebGPU"}, {"mannequin/animsys", "WebGPU"}} {
 		t.Run(c.pkg, func(t *testing.T) {
 			said := testbrowser.GoTest(t, "../internal/kernel/simd128", c.pkg, "webgpu", "-test.v", "-test.run="+c.run)

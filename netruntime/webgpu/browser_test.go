@@ -15,8 +15,8 @@ func TestBrowser(t *testing.T) {
 	if os.Getenv("MANNEQUIN_WEB") == "" {
 		t.Skip("make test-web runs these tests")
 	}
-	for _, c := range []struct{ pkg, run string }{{"mannequin/netruntime/webgpu", "."}, {"mannequin/netruntime", "WebGPU"}, {"mannequin/animsys", "WebGPU"}} {
-		t.Run(c.pkg, func(t *testing.T) {
+	for _, c := range []struct{ name, pkg, run string }{{"sessions", "mannequin/netruntime/webgpu", "."}, {"networks", "mannequin/netruntime", "WebGPU"}, {"agents", "mannequin/animsys", "WebGPU"}} {
+		t.Run(c.name, func(t *testing.T) {
 			said := testbrowser.GoTest(t, "../internal/kernel/simd128", c.pkg, "webgpu", "-test.v", "-test.run="+c.run)
 			if strings.Contains(said, "no GPU, and no software driver of one") {
 				t.Skip(said)

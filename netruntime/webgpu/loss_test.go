@@ -22,9 +22,8 @@ import (
 type faulty struct {
 	left  atomic.Int64 // calls until the one that fails
 	calls atomic.Int64
-	hangs atomic.Bool   // nothing ends any more
-	full  atomic.Bool   // there is no room for values
-	ended atomic.Uint64 // the last submission that has
+	hangs atomic.Bool // nothing ends any more
+	full  atomic.Bool // there is no room for values
 }
 
 var errFault = errors.New("the driver's error")

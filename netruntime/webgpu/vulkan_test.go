@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,7 +27,8 @@ type (
 	}
 	faultyQueue struct {
 		hal.Queue
-		f *faulty
+		f     *faulty
+		ended atomic.Uint64 // the last submission that has
 	}
 )
 
@@ -63,10 +65,10 @@ func (q *faultyQueue) Submit(c []hal.CommandBuffer) (uint64, error) {
 
 func (q *faultyQueue) PollCompleted() uint64 {
 	if q.f.hangs.Load() {
-		return q.f.ended.Load()
+		return q.ended.Load()
 	}
 	n := q.Queue.PollCompleted()
-	q.f.ended.Store(n)
+	q.ended.Store(n)
 	return n
 }
 
@@ -82,7 +84,7 @@ func openFaulty(t *testing.T) *faulty {
 	a := adapters[0]
 	open := must.Get(a.Adapter.Open(0, a.Capabilities.Limits))(t)
 	f := &faulty{}
-	gpu := must.Get(wgpu.NewDeviceFromHAL(&faultyDevice{open.Device, f}, &faultyQueue{open.Queue, f}, 0, a.Capabilities.Limits, "faulty"))(t)
+	gpu := must.Get(wgpu.NewDeviceFromHAL(&faultyDevice{open.Device, f}, &faultyQueue{Queue: open.Queue, f: f}, 0, a.Capabilities.Limits, "faulty"))(t)
 	d := newDevice("faulty")
 	must.Do(t, d.use(gpu))
 	useFaulty(t, d)

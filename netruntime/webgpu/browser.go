@@ -41,17 +41,45 @@ type gpu struct {
 // buffer is a GPUBuffer.
 type buffer struct {
 	js.Value
-	size     int64
-	*reading // of results
+	size int64
+
+	mapAsync, rangeOf, unmap js.Value // methods of results
+	*reading
 }
 
-// reading is the state of a buffer's mappings. Each settles once, in order.
+// reading has the functions that JavaScript calls when results can be read. One that was given up is
+// called, too, and then goes.
 type reading struct {
-	mapAsync, rangeOf, unmap js.Value // methods
-	resolved, rejected       js.Func
-	sent, settled            int
-	err                      error         // of the last one
-	done                     chan struct{} // receives when all are settled
+	resolved, rejected js.Func
+	done               chan error
+	pending, givenUp   bool
+}
+
+func newReading() *reading {
+	r := &reading{done: make(chan error, 1)}
+	r.resolved = js.FuncOf(func(_ js.Value, args []js.Value) any {
+		r.settle(failure(args[0].Index(1)))
+		return nil
+	})
+	r.rejected = js.FuncOf(func(_ js.Value, args []js.Value) any {
+		r.settle(fmt.Errorf("webgpu: copy from the GPU: %w", js.Error{Value: args[0]}))
+		return nil
+	})
+	return r
+}
+
+func (r *reading) settle(err error) {
+	r.pending = false
+	if r.givenUp {
+		r.release()
+		return
+	}
+	r.done <- err
+}
+
+func (r *reading) release() {
+	r.resolved.Release()
+	r.rejected.Release()
 }
 
 // held returns an error if no result of the GPU can reach this goroutine.
@@ -76,35 +104,35 @@ func caught(err *error) {
 // await returns the result of a promise.
 func await(promise js.Value, limit time.Duration) (v js.Value, err error) {
 	defer caught(&err)
-	done := make(chan struct{}, 1)
+	done := make(chan error, 1)
 	resolved := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		v = args[0]
-		done <- struct{}{}
+		done <- nil
 		return nil
 	})
 	rejected := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		err = fmt.Errorf("webgpu: %w", js.Error{Value: args[0]})
-		done <- struct{}{}
+		done <- fmt.Errorf("webgpu: %w", js.Error{Value: args[0]})
 		return nil
 	})
 	promise.Call("then", resolved, rejected)
-	if e := arrival(done, limit); e != nil {
-		return js.Value{}, e // the promise may still call the functions
+	settled, err := arrival(done, limit)
+	if settled {
+		resolved.Release()
+		rejected.Release()
 	}
-	resolved.Release()
-	rejected.Release()
 	return v, err
 }
 
-// arrival waits for an event of JavaScript.
-func arrival(c <-chan struct{}, limit time.Duration) error {
-	switch pool.WaitFor(c, limit) {
+// arrival receives from c, to which a function of JavaScript's sends.
+func arrival(c <-chan error, limit time.Duration) (came bool, err error) {
+	switch err, how := pool.WaitFor(c, limit); how {
 	case pool.Never:
-		return errHeld
+		return false, errHeld
 	case pool.Late:
-		return reserve.ErrHang(limit)
+		return false, reserve.ErrHang(limit)
+	default:
+		return true, err
 	}
-	return nil
 }
 
 // openDevice opens the browser's fastest device.
@@ -265,35 +293,15 @@ func (d *device) buffer(label string, bytes int64, usage gputypes.BufferUsage) (
 	if usage&gputypes.BufferUsageMapRead == 0 {
 		return b, nil
 	}
-	r := &reading{mapAsync: bound(b.Value, "mapAsync"), rangeOf: bound(b.Value, "getMappedRange"), unmap: bound(b.Value, "unmap"), done: make(chan struct{}, 1)}
-	r.resolved = js.FuncOf(func(_ js.Value, args []js.Value) any {
-		r.settle(failure(args[0].Index(1)))
-		return nil
-	})
-	r.rejected = js.FuncOf(func(_ js.Value, args []js.Value) any {
-		r.settle(fmt.Errorf("webgpu: copy from the GPU: %w", js.Error{Value: args[0]}))
-		return nil
-	})
-	b.reading = r
+	b.mapAsync, b.rangeOf, b.unmap, b.reading = bound(b.Value, "mapAsync"), bound(b.Value, "getMappedRange"), bound(b.Value, "unmap"), newReading()
 	return b, nil
-}
-
-func (r *reading) settle(err error) {
-	if r.settled++; r.settled == r.sent {
-		r.err = err
-		select {
-		case r.done <- struct{}{}:
-		default: // it has been told of an earlier one, whose results were not wanted
-		}
-	}
 }
 
 // Release frees the buffer after all that was submitted.
 func (b *buffer) Release() {
 	b.Call("destroy")
-	if r := b.reading; r != nil && r.sent == r.settled {
-		r.resolved.Release()
-		r.rejected.Release()
+	if r := b.reading; r != nil && !r.pending {
+		r.release()
 	}
 }
 
@@ -373,23 +381,20 @@ func (d *device) run(c *commands, results *buffer) (m mapping, err error) {
 	defer caught(&err)
 	d.commands.SetIndex(0, d.finished.Invoke(c.encoder))
 	d.submits.Invoke(d.commands)
-	results.sent++
 	both := []any{results.mapAsync.Invoke(1), d.pop.Invoke()}
 	js.Global().Get("Promise").Call("all", both).Call("then", results.resolved, results.rejected)
+	results.pending = true
 	return results, nil
 }
 
 // wait waits for results.
 func (d *device) wait(limit time.Duration, m mapping) error {
-	for m.settled < m.sent {
-		if err := arrival(m.done, limit); err != nil {
-			if err == errHeld {
-				m.unmap.Invoke() // results that nobody wants
-			}
-			return err
-		}
+	_, err := arrival(m.done, limit)
+	if err == errHeld {
+		m.unmap.Invoke()
+		m.givenUp, m.reading = true, newReading()
 	}
-	return errors.Join(m.err, d.wrong)
+	return errors.Join(err, d.wrong)
 }
 
 // mapped are results.

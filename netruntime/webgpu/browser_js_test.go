@@ -30,6 +30,7 @@ const each = (o, ...names) => {
 			case "destroy": device.destroy(); break;
 			case "invalid": device.createBuffer({ size: 4, usage: 0 }); break;
 			case "hang": f(...args); return new Promise(() => {});
+			case "slow": return f(...args).then(() => new Promise((end) => setTimeout(end, 300)));
 			case "full": full = true; break;
 			case "spoil": args = [null]; break;
 			}
@@ -232,10 +233,10 @@ func fromJavaScript(f func()) {
 // unless such a function begins to wait for them.
 func TestCalled(t *testing.T) {
 	r := newDogRun(t)
-	hang := false
+	slow := false
 	openFault(t, func(name, _ string) string {
-		if name == "mapAsync" && hang {
-			return "hang"
+		if name == "mapAsync" && slow {
+			return "slow"
 		}
 		return ""
 	})
@@ -264,7 +265,7 @@ func TestCalled(t *testing.T) {
 	})
 	gpus("after a call")
 	for range 2 {
-		hang = true
+		slow = true
 		done := make(chan bool, 1)
 		go func() {
 			r.run(t, s, true)
@@ -272,7 +273,8 @@ func TestCalled(t *testing.T) {
 		}()
 		time.Sleep(20 * time.Millisecond) // the run waits for the GPU
 		fromJavaScript(func() { pool.Await(done) })
-		hang = false
+		slow = false
+		gpus("after one that was given up")
 	}
 	if n := Fallbacks(); n != 3 {
 		t.Errorf("%d runs by the processor, want 3", n)

@@ -57,11 +57,11 @@ const (
 	Never // it cannot come: see Held
 )
 
-// WaitFor waits until a function that JavaScript calls sends to c, but not for longer than limit. Others
-// compute meanwhile.
-func WaitFor(c <-chan struct{}, limit time.Duration) Event {
+// WaitFor receives from c what a function sends that JavaScript calls, but waits for no longer than limit.
+// Others compute meanwhile.
+func WaitFor[T any](c <-chan T, limit time.Duration) (v T, _ Event) {
 	if Held() {
-		return Never
+		return v, Never
 	}
 	if aside {
 		aside = false
@@ -73,13 +73,13 @@ func WaitFor(c <-chan struct{}, limit time.Duration) Event {
 	defer timer.Stop()
 	for part := 1; ; part++ {
 		select {
-		case <-c:
-			return Came
+		case v = <-c:
+			return v, Came
 		case <-held:
-			return Never
+			return v, Never
 		case <-timer.C:
 			if part == parts {
-				return Late
+				return v, Late
 			}
 			timer.Reset(limit / parts)
 		}

@@ -25,12 +25,17 @@ func wants(t *testing.T, what string, got, want Event) {
 
 const long = time.Minute
 
+func waitFor(c <-chan struct{}, limit time.Duration) Event {
+	_, how := WaitFor(c, limit)
+	return how
+}
+
 func TestWaitFor(t *testing.T) {
 	c := make(chan struct{}, 1)
 	later(t, 20, func() { c <- struct{}{} })
-	wants(t, "an event", WaitFor(c, long), Came)
+	wants(t, "an event", waitFor(c, long), Came)
 	began := time.Now()
-	wants(t, "none", WaitFor(c, 50*time.Millisecond), Late)
+	wants(t, "none", waitFor(c, 50*time.Millisecond), Late)
 	if d := time.Since(began); d < 50*time.Millisecond || d > 5*time.Second {
 		t.Errorf("waited %v of 50 ms", d)
 	}
@@ -44,10 +49,10 @@ func TestWaitForHeld(t *testing.T) {
 	never := make(chan struct{})
 	done := make(chan bool, 1)
 	later(t, 1, func() {
-		wants(t, "in a call of JavaScript", WaitFor(never, long), Never)
-		func() { wants(t, "deeper in it", WaitFor(never, long), Never) }()
+		wants(t, "in a call of JavaScript", waitFor(never, long), Never)
+		func() { wants(t, "deeper in it", waitFor(never, long), Never) }()
 		answer := make(chan Event, 1)
-		go func() { answer <- WaitFor(never, long) }()
+		go func() { answer <- waitFor(never, long) }()
 		wants(t, "what begins while it waits", Await(answer), Never)
 		done <- Held()
 	})
@@ -56,7 +61,7 @@ func TestWaitForHeld(t *testing.T) {
 	}
 
 	answer := make(chan Event, 1)
-	go func() { answer <- WaitFor(never, long) }()
+	go func() { answer <- waitFor(never, long) }()
 	later(t, 20, func() {
 		wants(t, "what has begun before", Await(answer), Never)
 		done <- true
@@ -74,10 +79,10 @@ func TestWaitForHeld(t *testing.T) {
 	}
 	c := make(chan struct{}, 1)
 	later(t, 1, func() { c <- struct{}{} })
-	wants(t, "an event afterwards", WaitFor(c, long), Came)
+	wants(t, "an event afterwards", waitFor(c, long), Came)
 
 	// What a goroutine waits for that JavaScript did not call goes on.
-	go func() { answer <- WaitFor(c, long) }()
+	go func() { answer <- waitFor(c, long) }()
 	later(t, 20, func() { c <- struct{}{} })
 	wants(t, "what the test waits for", Await(answer), Came)
 }
@@ -88,7 +93,7 @@ func TestWaitForAside(t *testing.T) {
 	defer p.Close()
 	c, done := make(chan struct{}, 1), make(chan bool, 1)
 	go Aside(func() error {
-		wants(t, "aside", WaitFor(c, long), Came)
+		wants(t, "aside", waitFor(c, long), Came)
 		done <- p.Rests()
 		return nil
 	})

@@ -66,6 +66,7 @@ web: build
 test-web:
 	@sh scripts/setup.sh web
 	MANNEQUIN_WEB=1 $(GO) test -count=1 -v ./cmd/web
+	MANNEQUIN_WEB=1 $(GO) test -count=1 -v -timeout 30m -run Browser ./netruntime/webgpu
 
 # REEL takes flags: make showreel REEL='--model dog-free --only walk,sit'.
 showreel: build
@@ -73,7 +74,7 @@ showreel: build
 
 check: setup
 	$(GO) vet ./...
-	GOOS=js GOARCH=wasm $(GO) vet -tags simd128 ./cmd/web ./engine/stage/... ./netruntime ./netruntime/internal/...
+	GOOS=js GOARCH=wasm $(GO) vet -tags simd128,webgpu ./cmd/web ./engine/stage/... ./netruntime ./netruntime/internal/...
 	GOOS=wasip1 GOARCH=wasm $(GO) vet -tags simd128 ./cmd/libmannequin ./netruntime/internal/kernel
 	$(GO) vet -tags webgpu ./netruntime/... ./internal/backend ./animsys ./cmd/mannequin/...
 	$(GO) tool staticcheck ./...

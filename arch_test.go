@@ -97,7 +97,7 @@ var arrows = []arrow{
 	{"netruntime/internal/reserve", []string{"netruntime"}, "sessions elsewhere, with the processor in reserve"},
 	{"netruntime/cuda/driver", nil, "the CUDA driver's functions, in C"},
 	{"netruntime/cuda", []string{"netruntime", "netruntime/cuda/driver", "netruntime/internal/program", "netruntime/internal/reserve", "gorgonia.org/cu"}, "the only package that touches CUDA, behind the build tag cuda"},
-	{"netruntime/webgpu", []string{"netruntime", "netruntime/internal/program", "netruntime/internal/reserve", "github.com/gogpu/wgpu/...", "github.com/gogpu/gputypes"}, "the only package that touches WebGPU, behind the build tag webgpu"},
+	{"netruntime/webgpu", []string{"netruntime", "netruntime/internal/pool", "netruntime/internal/program", "netruntime/internal/reserve", "github.com/gogpu/wgpu/...", "github.com/gogpu/gputypes"}, "the only package that touches WebGPU, behind the build tag webgpu"},
 	{"netruntime/remote/internal/inference", []string{"netruntime", "google.golang.org/grpc/encoding/...", "google.golang.org/grpc/mem", "google.golang.org/protobuf/encoding/protowire"},
 		"the protocol's messages, as bytes"},
 	{"netruntime/remote/internal/inference/inferencepb", []string{"google.golang.org/protobuf/..."}, "generated: the protocol's messages"},
@@ -174,7 +174,7 @@ var arrows = []arrow{
 
 	{"cmd/demo", []string{"scenes/...", "animsys/matching", "animsys/skin", "engine/...", "models/...", "internal/...", "offline/character", "offline/mocap", "offline/procgen/human", "github.com/spf13/cobra", "golang.org/x/..."},
 		"scenes in a window; what is made in one is written as BVH, characters are read in all formats, and one is made by rules"},
-	{"cmd/web", []string{"scenes", "scenes/open", "scenes/show", "engine/clock", "engine/hud", "engine/m3", "engine/stage", "netruntime", "animsys/mar", "animsys/manifold", "animsys/matching", "offline/mocap"},
+	{"cmd/web", []string{"scenes", "scenes/open", "scenes/show", "engine/clock", "engine/hud", "engine/m3", "engine/stage", "netruntime", "netruntime/webgpu", "animsys/mar", "animsys/manifold", "animsys/matching", "offline/mocap"},
 		"scenes in a browser; weights are fetched, so that none are linked"},
 	{"cmd/libmannequin", []string{"animsys", "animsys/layer", "cmd/libmannequin/internal/api", "engine/m3", "terrain"}, "C's structs and pointers; the rest is in internal/api"},
 	{"cmd/libmannequin/internal/api", []string{"animsys", "animsys/...", "ecs", "engine/clock", "engine/m3", "ik", "netruntime", "terrain", "github.com/mlange-42/arche/..."},
@@ -212,7 +212,7 @@ func TestImports(t *testing.T) {
 	for _, build := range []struct {
 		tags string
 		env  []string
-	}{{}, {env: []string{"GOOS=js", "GOARCH=wasm"}}, {env: []string{"GOOS=wasip1", "GOARCH=wasm"}}, {tags: "cuda,webgpu,ort,openblas,mpi"}} {
+	}{{}, {tags: "webgpu", env: []string{"GOOS=js", "GOARCH=wasm"}}, {env: []string{"GOOS=wasip1", "GOARCH=wasm"}}, {tags: "cuda,webgpu,ort,openblas,mpi"}} {
 		list := exec.Command("go", "list", "-e", "-tags", build.tags, "-json=ImportPath,Standard,Imports", "-deps", "./...")
 		list.Env = append(os.Environ(), build.env...)
 		b, err := list.Output()

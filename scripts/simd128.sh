@@ -20,7 +20,7 @@ if [ "${1:-}" = --test ]; then
 	for module in simd128fma simd128; do
 		SIMD128=$module.wasm ${GO:-go} test -count=1 -tags simd128 -exec "$exec" ./netruntime/internal/kernel
 	done
-	exec ${GO:-go} test -count=1 -tags simd128 -exec "$exec" -run Aside ./netruntime/internal/pool ./netruntime
+	exec ${GO:-go} test -count=1 -tags simd128 -exec "$exec" -run 'Aside|WaitFor' ./netruntime/internal/pool ./netruntime
 fi
 
 # The sum of the source stands at the module's end, in a section of its own.

@@ -13,7 +13,7 @@ new=$out.new
 rm -rf "$new"
 mkdir -p "$new/models"
 trap 'rm -rf "$new"' EXIT
-GOOS=js GOARCH=wasm $go build -tags simd128 -trimpath -ldflags='-s -w' -o "$new/mannequin.wasm" ./cmd/web
+GOOS=js GOARCH=wasm $go build -tags simd128,webgpu -trimpath -ldflags='-s -w' -o "$new/mannequin.wasm" ./cmd/web
 cp "$($go env GOROOT)/lib/wasm/wasm_exec.js" "$new/"
 cp cmd/web/page/* "$new/"
 cp netruntime/internal/kernel/simd128/simd128.js netruntime/internal/kernel/simd128/simd128fma.wasm netruntime/internal/kernel/simd128/simd128.wasm "$new/"

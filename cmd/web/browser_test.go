@@ -44,6 +44,7 @@ type state struct {
 	GapMs             float64 // longest time between two pictures since the last call of state
 	Focus, Eye        [3]float64
 	Driver, Kernels   string
+	GPU               string // that computes the networks
 }
 
 func (b *tab) state() (s state) {
@@ -120,6 +121,32 @@ func TestBrowserPerson(t *testing.T) {
 	b.Picture("person-jumping")
 	s := b.state()
 	t.Logf("%+v", s)
+	b.Fine()
+}
+
+// A GPU computes the dog's networks, until it is lost. The scene goes on.
+func TestBrowserGPU(t *testing.T) {
+	b := browse(t)
+	b.OnLoad(`if (window.GPUAdapter) {
+		const request = GPUAdapter.prototype.requestDevice;
+		GPUAdapter.prototype.requestDevice = async function (...args) { return window.theDevice = await request.apply(this, args); };
+	}`)
+	site := serve(t)
+	b.play(site.URL + "#scene=quadruped&agents=0&backend=webgpu")
+	if b.state().GPU == "" {
+		t.Skip("no WebGPU in this browser")
+	}
+	b.hold("KeyW", "the dog's walk", `Math.hypot(mannequin.state().focus[0], mannequin.state().focus[2]) > 0.5`)
+	s := b.state()
+	if s.GPU == "" {
+		t.Error("the GPU was lost")
+	}
+	b.Picture("gpu")
+	t.Logf("%+v", s)
+	b.Do(chromedp.Evaluate(`theDevice.destroy()`, nil))
+	b.until("the end of the GPU", `mannequin.state().gpu === ""`)
+	b.until("ticks after it", fmt.Sprintf("mannequin.state().ticks > %d", b.state().Ticks+30))
+	b.Picture("gpu-lost")
 	b.Fine()
 }
 

@@ -16,6 +16,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/engine/stage"
 	"mannequin/netruntime"
+	"mannequin/netruntime/webgpu"
 	"mannequin/offline/mocap"
 	"mannequin/scenes"
 	"mannequin/scenes/open"
@@ -30,8 +31,8 @@ func main() {
 
 // run plays the scene in the address until something fails. Another scene reloads the page.
 func run() error {
-	setup, err := parse(js.Global().Get("location").Get("hash").String())
-	offer(&setup)
+	wanted, err := parse(js.Global().Get("location").Get("hash").String())
+	offer(&wanted)
 	if err != nil {
 		return err
 	}
@@ -40,12 +41,18 @@ func run() error {
 		return err
 	}
 	defer func() { st.Close() }()
-	scene, _, err := open.Scene(setup, open.Resources{Net: openNet, Styles: openStyles, Transfers: openTransfers, Character: openCharacter, Log: slog.Default()})
+	resources := open.Resources{Net: openNet, Styles: openStyles, Transfers: openTransfers, Character: openCharacter, Log: slog.Default()}
+	gpu, noGPU := "", error(nil)
+	if wanted.backend == "webgpu" {
+		resources.Open = openWebGPU
+		gpu, noGPU = webgpu.Device()
+	}
+	scene, _, err := open.Scene(wanted.Setup, resources)
 	if err != nil {
 		return err
 	}
 	defer scene.Close()
-	p := &player{setup: setup, driver: st.Driver()}
+	p := &player{setup: wanted.Setup, driver: st.Driver(), gpu: gpu}
 	if p.show, err = show.New(st, scene, scenes.TickRate); err != nil {
 		return err
 	}
@@ -67,6 +74,9 @@ func run() error {
 	}
 	state := js.FuncOf(func(js.Value, []js.Value) any { return p.state() })
 	page.Call("begin", state)
+	if noGPU != nil {
+		page.Call("notify", fmt.Sprintf("The CPU computes the networks: %v", noGPU))
+	}
 	p.updateHelp()
 	for {
 		if err := p.loop(); !st.Gone() {
@@ -106,6 +116,10 @@ func openNet(name string) (*netruntime.Net, error) {
 		return nil, err
 	}
 	return fetched(file, netruntime.Decode)
+}
+
+func openWebGPU(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
+	return webgpu.NewSession(n, webgpu.Options{SessionOptions: o, Log: slog.Default()})
 }
 
 // openCharacter fetches a shipped character.
@@ -152,6 +166,7 @@ const longest = 50 * time.Millisecond
 type player struct {
 	setup  open.Setup
 	driver string // name of the graphics driver
+	gpu    string // that computes the networks, or empty
 	show   *show.Show
 	pads   int // connected gamepads
 
@@ -250,8 +265,12 @@ func (p *player) state() any {
 	at := func(v m3.Vec3) []any { return []any{v.X, v.Y, v.Z} }
 	gap := p.gap
 	p.gap = 0
+	if webgpu.Fallbacks() > 0 {
+		p.gpu = ""
+	}
 	return map[string]any{
 		"pictures": p.pictures, "ticks": p.ticks, "tickMs": p.tick, "pictureMs": p.picture, "gapMs": gap,
 		"focus": at(p.show.Frame.Focus), "eye": at(p.show.Stage.Camera.Eye()), "driver": p.driver, "kernels": netruntime.Kernels(),
+		"gpu": p.gpu,
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"syscall/js"
-
-	"mannequin/scenes/open"
 )
 
 // page is the interface of page.js: everything of the page except the canvas.
@@ -16,13 +14,13 @@ const maxFile = 256 << 20
 
 // offer passes the list of scenes and the current setup to the page. The script of a cutscene sets
 // its agents and terrain.
-func offer(s *open.Setup) {
+func offer(a *address) {
 	usual := map[string]any{}
 	for _, name := range names {
 		d := defaults(name)
 		usual[name] = map[string]any{"agents": d.Agents, "terrain": d.Terrain, "scripted": name == "cutscene"}
 	}
-	page.Call("offer", usual, map[string]any{"scene": s.Scene, "agents": s.Agents, "terrain": s.Terrain})
+	page.Call("offer", usual, map[string]any{"scene": a.Scene, "agents": a.Agents, "terrain": a.Terrain, "backend": a.backend})
 }
 
 // lines converts s for JavaScript.

@@ -41,52 +41,66 @@ func kinds(agents int) []string {
 	return nil
 }
 
-// keys are the keys of an address, and set the fields of a setup.
-var keys = map[string]func(s *open.Setup, value string) error{
-	"scene":   func(*open.Setup, string) error { return nil }, // read first
-	"agents":  func(s *open.Setup, v string) (err error) { s.Agents, err = strconv.Atoi(v); return err },
-	"styled":  func(s *open.Setup, v string) (err error) { s.Styled, err = strconv.Atoi(v); return err },
-	"terrain": func(s *open.Setup, v string) error { s.Terrain = v; return nil },
-	"kinds":   func(s *open.Setup, v string) error { s.Kinds = strings.Split(v, ","); return nil },
-	"seed":    func(s *open.Setup, v string) (err error) { s.Seed, err = strconv.ParseUint(v, 10, 64); return err },
-	"model":   func(s *open.Setup, v string) error { s.Model, s.Far = v, open.FarOf(v); return nil },
+// address is what an address asks for.
+type address struct {
+	open.Setup
+	backend string // what computes the networks
 }
 
-// parse returns the setup in the fragment of an address, such as scene=quadruped&agents=8. Missing
-// keys have defaults.
-func parse(fragment string) (open.Setup, error) {
+// backends are what can compute the networks in a browser.
+var backends = []string{"cpu", "webgpu"}
+
+// keys are the keys of an address.
+var keys = map[string]func(a *address, value string) error{
+	"scene":   func(*address, string) error { return nil }, // read first
+	"agents":  func(a *address, v string) (err error) { a.Agents, err = strconv.Atoi(v); return err },
+	"styled":  func(a *address, v string) (err error) { a.Styled, err = strconv.Atoi(v); return err },
+	"terrain": func(a *address, v string) error { a.Terrain = v; return nil },
+	"kinds":   func(a *address, v string) error { a.Kinds = strings.Split(v, ","); return nil },
+	"seed":    func(a *address, v string) (err error) { a.Seed, err = strconv.ParseUint(v, 10, 64); return err },
+	"model":   func(a *address, v string) error { a.Model, a.Far = v, open.FarOf(v); return nil },
+	"backend": func(a *address, v string) error { a.backend = v; return nil },
+}
+
+// parse reads the fragment of an address, such as scene=quadruped&agents=8. Missing keys have
+// defaults.
+func parse(fragment string) (address, error) {
+	a := address{defaults(names[0]), backends[0]}
 	values, err := url.ParseQuery(strings.TrimPrefix(fragment, "#"))
 	if err != nil {
-		return defaults(names[0]), fmt.Errorf("the address: %w", err)
+		return a, fmt.Errorf("the address: %w", err)
 	}
 	scene := cmp.Or(values.Get("scene"), names[0])
 	if slices.Contains(open.Names, scene) && !slices.Contains(names, scene) {
-		return defaults(names[0]), fmt.Errorf("the scene %s is not in the browser: want %s", scene, strings.Join(names, ", "))
+		return a, fmt.Errorf("the scene %s is not in the browser: want %s", scene, strings.Join(names, ", "))
 	}
-	s := defaults(scene)
+	a.Setup = defaults(scene)
 	for key, v := range values {
 		set, ok := keys[key]
 		if !ok {
-			return s, fmt.Errorf("the address has %s=%s: want scene, agents, kinds, terrain, seed, model or styled", key, v[0])
+			return a, fmt.Errorf("the address has %s=%s: want scene, agents, kinds, terrain, seed, model, styled or backend", key, v[0])
 		}
 		if len(v) > 1 {
-			return s, fmt.Errorf("the address has %s %d times", key, len(v))
+			return a, fmt.Errorf("the address has %s %d times", key, len(v))
 		}
 		if v[0] == "" {
 			continue // the default
 		}
-		if set(&s, v[0]) != nil {
-			return s, fmt.Errorf("the address has %s=%s: want a whole number", key, v[0])
+		if set(&a, v[0]) != nil {
+			return a, fmt.Errorf("the address has %s=%s: want a whole number", key, v[0])
 		}
 	}
+	if !slices.Contains(backends, a.backend) {
+		return a, fmt.Errorf("the address has backend=%s: want %s", a.backend, strings.Join(backends, " or "))
+	}
 	if scene == "crowd" && values.Get("kinds") == "" {
-		s.Kinds = kinds(s.Agents)
+		a.Kinds = kinds(a.Agents)
 	}
-	if err := s.Check(); err != nil {
+	if err := a.Check(); err != nil {
 		// The error names fields as flags.
-		return s, errors.New(strings.ReplaceAll(err.Error(), "--", ""))
+		return a, errors.New(strings.ReplaceAll(err.Error(), "--", ""))
 	}
-	return s, nil
+	return a, nil
 }
 
 // modelFile returns the path of a shipped file by its name and ending, relative to the page.

@@ -19,19 +19,22 @@ func TestParse(t *testing.T) {
 	small, large, alone := defaults("crowd"), defaults("crowd"), defaults("crowd")
 	small.Agents, small.Kinds = 3, []string{"dogs", "sliders", "lanes"}
 	large.Agents, alone.Agents, alone.Kinds = 50, 50, []string{"dogs", "predicted"}
-	for address, want := range map[string]open.Setup{
+	for fragment, want := range map[string]open.Setup{
 		"": defaults("quadruped"), "#": defaults("quadruped"), "#scene=&agents=&terrain=&model=": defaults("quadruped"), "#scene=latent": defaults("latent"),
 		"#scene=quadruped&agents=8&terrain=steps&seed=7&model=dog-free": dog, "#styled=2&scene=people": people,
 		"#scene=crowd&agents=3": small, "#scene=crowd&agents=3&kinds=": small, "#scene=crowd&agents=50": large, "#scene=crowd&agents=50&kinds=dogs,predicted": alone,
 	} {
-		if got, err := parse(address); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%q is %+v, %v; want %+v", address, got, err, want)
+		if got, err := parse(fragment); err != nil || !reflect.DeepEqual(got, address{want, "cpu"}) {
+			t.Errorf("%q is %+v, %v; want %+v", fragment, got, err, want)
 		}
+	}
+	if got, err := parse("#backend=webgpu"); err != nil || !reflect.DeepEqual(got, address{defaults("quadruped"), "webgpu"}) {
+		t.Errorf("with a backend: %+v, %v", got, err)
 	}
 	for address, want := range map[string]string{
 		"#scene=ballet": `no scene "ballet"`, "#scene=play": "play is not in the browser", "#agents=many": "agents=many: want a whole number", "#agents=-1": "agents -1: want", "#agents=99999": "99999",
 		"#agnets=3": "agnets=3: want scene, agents", "#agents=1&agents=2": "agents 2 times", "#scene=%zz": "address", "#terrain=sea": "sea",
-		"#scene=crowd&agents=0": "0", "#kinds=dogs": "only the scene crowd", "#scene=crowd&kinds=cats": "kinds cats: want some of dogs", "#seed=-1": "seed=-1",
+		"#backend=cuda": "want cpu or webgpu", "#scene=crowd&agents=0": "0", "#kinds=dogs": "only the scene crowd", "#scene=crowd&kinds=cats": "kinds cats: want some of dogs", "#seed=-1": "seed=-1",
 	} {
 		if _, err := parse(address); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want an error with %q", address, err, want)

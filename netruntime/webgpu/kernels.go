@@ -4,8 +4,8 @@ package webgpu
 
 import (
 	_ "embed"
+	"strconv"
 	"strings"
-	"text/template"
 )
 
 var (
@@ -40,21 +40,22 @@ func tileOf(rows int) int {
 }
 
 // source returns the source of the products in tiles.
-func (t tile) source() (string, error) {
-	code, err := template.New("product").Parse(productSource)
-	if err != nil {
-		return "", err
-	}
-	each := make([]int, t.each)
-	for i := range each {
-		each[i] = i
-	}
+func (t tile) source() string {
 	var b strings.Builder
 	b.WriteString(commonSource)
-	err = code.Execute(&b, map[string]any{
-		"Each": each, "PerThread": t.each, "Height": t.height, "Rows": t.rows(), "Threads": 16 * t.height,
-	})
-	return b.String(), err
+	rest := strings.NewReplacer("ROWS", strconv.Itoa(t.rows()), "HEIGHT", strconv.Itoa(t.height), "THREADS", strconv.Itoa(16*t.height)).Replace(productSource)
+	for {
+		before, after, more := strings.Cut(rest, "// each\n")
+		b.WriteString(before)
+		if !more {
+			return b.String()
+		}
+		part, tail, _ := strings.Cut(after, "// end\n")
+		for i := range t.each {
+			b.WriteString(strings.ReplaceAll(part, "#", strconv.Itoa(i)))
+		}
+		rest = tail
+	}
 }
 
 // Rows of a workgroup of a chain.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"unsafe"
 
-	"github.com/gogpu/wgpu"
+	"github.com/gogpu/gputypes"
 
 	"mannequin/netruntime"
 	"mannequin/netruntime/internal/program"
@@ -32,10 +32,10 @@ type session struct {
 	weights *weights
 	plan    *program.Program
 
-	memory, ops, args, run *wgpu.Buffer
-	results                *wgpu.Buffer // for the caller to read
-	bindings               *wgpu.BindGroup
-	called                 []*wgpu.BindGroup // the arguments of each call
+	memory, ops, args, run *buffer
+	results                *buffer // for the caller to read
+	bindings               *group
+	called                 []*group // the arguments of each call
 
 	most      int // most sequences of a chunk
 	length    int // the length that the calls are for, or 0
@@ -58,6 +58,10 @@ func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := held(); err != nil {
+		fail(o.Log, err)
+		return cpu, nil
+	}
 	d, err := theDevice()
 	state.Announce(o.Log, d.called(), err)
 	if err != nil || state.Lost.Load() {
@@ -65,12 +69,12 @@ func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
 	}
 	s := &session{opt: o, net: n, device: d}
 	s.Open("webgpu", "webgpu", s, n, cpu, o.SessionOptions, &state.Fallbacks)
-	if err := reserve.Within(o.Timeout, s.open); err != nil {
+	if err := reserve.Within(o.Timeout, func() error { return d.scoped(o.Timeout, s.open) }); err != nil {
 		if errors.Is(err, errPlan) {
 			o.Log.Warn("the GPU cannot take a network, the processor does", "err", err)
 			s.Free()
 		} else {
-			lose(o.Log, err)
+			fail(o.Log, err)
 			abandon(s)
 		}
 		return cpu, nil
@@ -100,7 +104,7 @@ func (s *session) open() (err error) {
 	if length == 0 {
 		return fmt.Errorf("webgpu: no length up to %d can be halved as often as the network does: %w", s.opt.Length, errPlan)
 	}
-	most := min(d.mostBytes(), maxMemory)
+	most := min(d.most, maxMemory)
 	if s.layout.Size > most {
 		return fmt.Errorf("webgpu: a sequence of %d frames takes %d bytes, at most %d are possible: %w", length, s.layout.Size, most, errPlan)
 	}
@@ -122,35 +126,29 @@ func (s *session) open() (err error) {
 		s.gating = make([]float32, s.opt.Batch*s.layout.Floats(v))
 	}
 	for _, b := range []struct {
-		to    **wgpu.Buffer
+		to    **buffer
 		label string
 		size  int64
-		usage wgpu.BufferUsage
+		usage gputypes.BufferUsage
 	}{
-		{&s.memory, "values", s.layout.Size, wgpu.BufferUsageStorage | wgpu.BufferUsageCopyDst | wgpu.BufferUsageCopySrc},
-		{&s.ops, "operations", int64(len(s.writer.ops)), wgpu.BufferUsageStorage | wgpu.BufferUsageCopyDst},
-		{&s.args, "arguments", int64(len(s.writer.args)), wgpu.BufferUsageUniform | wgpu.BufferUsageCopyDst},
-		{&s.run, "run", runBytes, wgpu.BufferUsageUniform | wgpu.BufferUsageCopyDst},
-		{&s.results, "results", results, wgpu.BufferUsageMapRead | wgpu.BufferUsageCopyDst},
+		{&s.memory, "values", s.layout.Size, gputypes.BufferUsageStorage | gputypes.BufferUsageCopyDst | gputypes.BufferUsageCopySrc},
+		{&s.ops, "operations", int64(len(s.writer.ops)), gputypes.BufferUsageStorage | gputypes.BufferUsageCopyDst},
+		{&s.args, "arguments", int64(len(s.writer.args)), gputypes.BufferUsageUniform | gputypes.BufferUsageCopyDst},
+		{&s.run, "run", runBytes, gputypes.BufferUsageUniform | gputypes.BufferUsageCopyDst},
+		{&s.results, "results", results, gputypes.BufferUsageMapRead | gputypes.BufferUsageCopyDst},
 	} {
 		if *b.to, err = d.buffer(b.label, b.size, b.usage); err != nil {
 			return err
 		}
 	}
-	s.bindings, err = d.gpu.CreateBindGroup(&wgpu.BindGroupDescriptor{Label: "session", Layout: d.session, Entries: []wgpu.BindGroupEntry{
-		{Binding: bindMemory, Buffer: s.memory}, {Binding: bindConstants, Buffer: s.weights.memory}, {Binding: bindOps, Buffer: s.ops},
-		{Binding: bindRun, Buffer: s.run, Size: runBytes},
-	}})
-	if err != nil {
-		return fmt.Errorf("webgpu: bindings: %w", err)
+	if s.bindings, err = d.group(false, binding{bindMemory, s.memory, 0, 0}, binding{bindConstants, s.weights.memory, 0, 0},
+		binding{bindOps, s.ops, 0, 0}, binding{bindRun, s.run, 0, runBytes}); err != nil {
+		return err
 	}
-	s.called = make([]*wgpu.BindGroup, len(s.writer.calls))
+	s.called = make([]*group, len(s.writer.calls))
 	for i := range s.called {
-		s.called[i], err = d.gpu.CreateBindGroup(&wgpu.BindGroupDescriptor{Label: "call", Layout: d.call, Entries: []wgpu.BindGroupEntry{
-			{Binding: bindCall, Buffer: s.args, Offset: uint64(i * callStride), Size: callBytes},
-		}})
-		if err != nil {
-			return fmt.Errorf("webgpu: bindings: %w", err)
+		if s.called[i], err = d.group(true, binding{bindCall, s.args, int64(i * callStride), callBytes}); err != nil {
+			return err
 		}
 	}
 	return s.layOut(length)
@@ -181,7 +179,7 @@ func (s *session) layOut(length int) error {
 
 func (s *session) Ready() bool { return !state.Lost.Load() }
 
-func (s *session) Failed(err error, _ [][]float32) { lose(s.opt.Log, err) }
+func (s *session) Failed(err error, _ [][]float32) { fail(s.opt.Log, err) }
 
 func (s *session) Fits(out, in [][]float32, batch, length int) bool {
 	l := s.layout
@@ -210,51 +208,46 @@ func (s *session) Compute(out, in [][]float32, batch, length int) error {
 // chunk computes n sequences.
 func (s *session) chunk(out, in [][]float32, from, n, length int) error {
 	d := s.device
+	if err := held(); err != nil {
+		return err
+	}
 	if err := d.enter(s.opt.Timeout); err != nil {
 		return err
 	}
-	mapping, err := s.send(in, from, n, length)
+	m, err := s.send(in, from, n, length)
 	d.leave()
 	if err != nil {
 		return err
 	}
-	if err := d.wait(s.opt.Timeout, mapping, 0); err != nil {
+	if err := d.wait(s.opt.Timeout, m); err != nil {
 		return err
 	}
 	if err := d.enter(s.opt.Timeout); err != nil {
 		return err
 	}
 	defer d.leave()
-	mapping.Release()
-	return s.receive(out, from, n)
+	return s.receive(m, out, from, n)
 }
 
 // send submits the work for n sequences, and asks for the results.
-func (s *session) send(in [][]float32, from, n, length int) (*wgpu.MapPending, error) {
+func (s *session) send(in [][]float32, from, n, length int) (m mapping, err error) {
 	if err := s.layOut(length); err != nil {
-		return nil, err
+		return m, err
 	}
 	if s.sequences != n {
 		s.words[0] = uint32(n)
 		if err := s.device.write(s.run, 0, unsafe.Slice((*byte)(unsafe.Pointer(&s.words)), runBytes)); err != nil {
-			return nil, err
+			return m, err
 		}
 		s.sequences = n
 	}
 	for i, v := range s.plan.Inputs {
 		k := s.layout.Floats(v)
 		if err := s.device.write(s.memory, s.layout.At[v][program.Plain], asBytes(in[i][from*k:(from+n)*k])); err != nil {
-			return nil, err
+			return m, err
 		}
 	}
-	if err := s.submit(n); err != nil {
-		return nil, err
-	}
-	mapping, err := s.results.MapAsync(wgpu.MapModeRead, 0, s.results.Size())
-	if err != nil {
-		return nil, fmt.Errorf("webgpu: copy from the GPU: %w", err)
-	}
-	return mapping, nil
+	return s.submit(n)
 }
 
 func asBytes(x []float32) []byte {
@@ -262,79 +255,66 @@ func asBytes(x []float32) []byte {
 }
 
 // submit submits the kernels, and the copies of the results.
-func (s *session) submit(n int) error {
-	encoder, err := s.device.gpu.CreateCommandEncoder(nil)
+func (s *session) submit(n int) (m mapping, err error) {
+	c, err := s.device.begin()
 	if err != nil {
-		return fmt.Errorf("webgpu: commands: %w", err)
+		return m, err
 	}
-	pass, err := encoder.BeginComputePass(nil)
-	if err != nil {
-		return fmt.Errorf("webgpu: commands: %w", err)
-	}
-	var last *wgpu.ComputePipeline
+	var last *pipeline
 	for i := range s.writer.calls {
-		c := &s.writer.calls[i]
-		rows := n * c.rows
+		call := &s.writer.calls[i]
+		rows := n * call.rows
 		kernel, x, y := s.device.chain, (rows+chainRows-1)/chainRows, 1
-		if c.columns > 0 {
+		if call.columns > 0 {
 			t := tileOf(rows)
-			kernel, x, y = s.device.products[t], (c.columns+tileColumns-1)/tileColumns, (rows+tiles[t].rows()-1)/tiles[t].rows()
+			kernel, x, y = s.device.products[t], (call.columns+tileColumns-1)/tileColumns, (rows+tiles[t].rows()-1)/tiles[t].rows()
 		}
 		if kernel != last {
-			pass.SetPipeline(kernel)
+			c.kernel(kernel)
 			if last == nil {
-				pass.SetBindGroup(0, s.bindings, nil)
+				c.bind(0, s.bindings)
 			}
 			last = kernel
 		}
-		pass.SetBindGroup(1, s.called[i], nil)
-		pass.Dispatch(uint32(x), uint32(y), 1)
+		c.bind(1, s.called[i])
+		c.dispatch(x, y)
 	}
-	if err := pass.End(); err != nil {
-		return fmt.Errorf("webgpu: commands: %w", err)
+	if err := c.endKernels(); err != nil {
+		return m, err
 	}
 	at := int64(0)
 	for _, v := range s.plan.Outputs {
-		at += s.copyResult(encoder, v, n, at)
+		at += s.copyResult(&c, v, n, at)
 	}
 	if s.plan.Omega >= 0 {
-		s.copyResult(encoder, s.plan.Omega, n, at)
+		s.copyResult(&c, s.plan.Omega, n, at)
 	}
-	commands, err := encoder.Finish()
-	if err != nil {
-		return fmt.Errorf("webgpu: commands: %w", err)
-	}
-	return s.device.submit(commands)
+	return s.device.run(&c, s.results)
 }
 
 // copyResult copies n sequences of v to the results, and returns the bytes that a chunk takes there.
-func (s *session) copyResult(encoder *wgpu.CommandEncoder, v, n int, at int64) int64 {
-	encoder.CopyBufferToBuffer(s.memory, uint64(s.layout.At[v][program.Plain]), s.results, uint64(at), uint64(4*n*s.layout.Floats(v)))
+func (s *session) copyResult(c *commands, v, n int, at int64) int64 {
+	c.copy(s.memory, s.layout.At[v][program.Plain], s.results, at, int64(4*n*s.layout.Floats(v)))
 	return s.resultBytes(v)
 }
 
 // receive copies the results to the caller.
-func (s *session) receive(out [][]float32, from, n int) error {
-	mapped, err := s.results.MappedRange(0, s.results.Size())
+func (s *session) receive(m mapping, out [][]float32, from, n int) error {
+	results, err := s.device.mapped(s.results, m)
 	if err != nil {
-		return fmt.Errorf("webgpu: copy from the GPU: %w", err)
+		return err
 	}
-	data := mapped.Bytes()
 	at := int64(0)
 	for i, v := range s.plan.Outputs {
 		k := s.layout.Floats(v)
-		copy(asBytes(out[i][from*k:(from+n)*k]), data[at:])
+		results.read(asBytes(out[i][from*k:(from+n)*k]), at)
 		at += s.resultBytes(v)
 	}
 	if v := s.plan.Omega; v >= 0 {
 		k := s.layout.Floats(v)
-		copy(asBytes(s.gating[from*k:(from+n)*k]), data[at:])
+		results.read(asBytes(s.gating[from*k:(from+n)*k]), at)
 	}
-	mapped.Release()
-	if err := s.results.Unmap(); err != nil {
-		return fmt.Errorf("webgpu: copy from the GPU: %w", err)
-	}
-	return nil
+	return results.unmap()
 }
 
 // Free frees the session's memory on the GPU, unless the GPU is lost.
@@ -344,7 +324,6 @@ func (s *session) Free() {
 		return
 	}
 	err := reserve.Within(s.opt.Timeout, func() error {
-		// The library keeps copies for the next submission, but not the memory that they are for.
 		if err := s.device.finish(s.opt.Timeout); err != nil {
 			return err
 		}
@@ -357,7 +336,7 @@ func (s *session) Free() {
 				b.Release()
 			}
 		}
-		for _, b := range []*wgpu.Buffer{s.memory, s.ops, s.args, s.run, s.results} {
+		for _, b := range []*buffer{s.memory, s.ops, s.args, s.run, s.results} {
 			if b != nil {
 				b.Release()
 			}

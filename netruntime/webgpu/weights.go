@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/gogpu/wgpu"
+	"github.com/gogpu/gputypes"
 
 	"mannequin/netruntime"
 	"mannequin/netruntime/internal/program"
@@ -16,7 +16,7 @@ import (
 // share them.
 type weights struct {
 	plan   *program.Program
-	memory *wgpu.Buffer
+	memory *buffer
 	key    weightsKey
 	users  int
 }
@@ -49,15 +49,15 @@ func (d *device) upload(n *netruntime.Net, skip float32) (*weights, error) {
 	}
 	data := append(p.Data, make([]byte, program.Align)...) // never empty
 	w := &weights{plan: p, key: key, users: 1}
-	if most := d.mostBytes(); int64(len(data)) > most {
-		return nil, fmt.Errorf("webgpu: the weights take %d bytes, the device binds at most %d: %w", len(data), most, errPlan)
+	if int64(len(data)) > d.most {
+		return nil, fmt.Errorf("webgpu: the weights take %d bytes, the device binds at most %d: %w", len(data), d.most, errPlan)
 	}
-	if w.memory, err = d.buffer("weights", int64(len(data)), wgpu.BufferUsageStorage|wgpu.BufferUsageCopyDst); err != nil {
+	if w.memory, err = d.buffer("weights", int64(len(data)), gputypes.BufferUsageStorage|gputypes.BufferUsageCopyDst); err != nil {
 		return nil, err
 	}
 	for at := 0; at < len(data); at += uploadBytes {
 		if err = d.write(w.memory, int64(at), data[at:min(at+uploadBytes, len(data))]); err == nil {
-			err = d.submit()
+			err = d.flush()
 		}
 		if err != nil {
 			abandon(w.memory) // earlier parts may be in flight
@@ -67,11 +67,6 @@ func (d *device) upload(n *netruntime.Net, skip float32) (*weights, error) {
 	p.Data = nil
 	uploaded[key] = w
 	return w, nil
-}
-
-// mostBytes returns the size of the largest memory that kernels can use.
-func (d *device) mostBytes() int64 {
-	return int64(min(d.limits.MaxStorageBufferBindingSize, d.limits.MaxBufferSize))
 }
 
 // release removes a user, and frees the weights after the last.

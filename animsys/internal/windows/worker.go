@@ -38,6 +38,7 @@ func (w *worker) wait() error {
 
 // close waits for the run and ends the goroutine.
 func (w *worker) close() {
+	_ = w.wait() // in a browser the loop below may be a deadlock, Await is none
 	close(w.start)
 	for range w.done {
 	}

@@ -71,7 +71,7 @@ function ready() {
 // offer fills in the form: scenes has the defaults of each scene, by name, and now is the
 // current setup.
 page.offer = (scenes, now) => {
-  const scene = at("scene"), count = at("agents"), terrain = at("terrain");
+  const scene = at("scene"), count = at("agents"), terrain = at("terrain"), backend = at("backend");
   scene.replaceChildren(...Object.keys(scenes).map((name) => new Option(name)));
   if (!Array.from(terrain.options).some((o) => o.value === now.terrain)) terrain.add(new Option(now.terrain));
   const scripted = (name) => Boolean(scenes[name]?.scripted);
@@ -84,6 +84,8 @@ page.offer = (scenes, now) => {
   };
   scene.value = now.scene;
   show(now);
+  backend.value = now.backend;
+  backend.parentElement.hidden = !navigator.gpu;
   scene.addEventListener("change", () => show(scenes[scene.value]));
   at("choice").addEventListener("submit", (e) => {
     e.preventDefault();
@@ -95,6 +97,8 @@ page.offer = (scenes, now) => {
       address.set("agents", count.value);
       address.set("terrain", terrain.value);
     }
+    if (backend.value === "cpu") address.delete("backend");
+    else address.set("backend", backend.value);
     if (`#${address}` === location.hash) location.reload();
     else location.hash = address;
   });
@@ -135,7 +139,7 @@ page.begin = (state) => {
     const rate = (key) => (now[key] - last[key]) * 1000 / (t - when);
     const ticks = rate("ticks");
     const slow = ticks > 0 && ticks < 55; // 0 is a pause
-    at("speed").textContent = `${slow ? "slow motion: " : ""}${ticks.toFixed(0)} of 60 ticks/s, ${now.tickMs.toFixed(1)} ms each; ${rate("pictures").toFixed(0)} frames/s`;
+    at("speed").textContent = `${slow ? "slow motion: " : ""}${ticks.toFixed(0)} of 60 ticks/s, ${now.tickMs.toFixed(1)} ms each; ${rate("pictures").toFixed(0)} frames/s${now.gpu ? `; networks: ${now.gpu}` : ""}`;
     at("speed").classList.toggle("slow", slow);
     last = now;
     when = t;

@@ -49,10 +49,10 @@ func Open(t testing.TB) *Tab {
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)), chromedp.NoSandbox,
 		chromedp.WindowSize(960, 600), chromedp.UserDataDir(profile), chromedp.WSURLReadTimeout(time.Minute))
 	for flag, value := range map[string]any{"disable-gpu": true, "use-angle": "swiftshader", "enable-unsafe-swiftshader": true, "disable-quic": true,
-		"disable-component-update": true} {
+		"disable-component-update": true, "enable-unsafe-webgpu": true, "use-webgpu-adapter": "swiftshader"} {
 		opts = append(opts, chromedp.Flag(flag, value))
 	}
-	ctx, end := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, end := context.WithTimeout(context.Background(), 10*time.Minute)
 	t.Cleanup(end)
 	ctx, end = chromedp.NewExecAllocator(ctx, opts...)
 	t.Cleanup(end)

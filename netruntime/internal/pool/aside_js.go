@@ -21,10 +21,21 @@ func Aside(f func() error) error {
 	return f()
 }
 
-// Await receives from c. Work that runs aside does not pause while it waits.
+// Await receives from c. Work that runs aside does not pause while it waits, and waits for no events if
+// they cannot come.
 func Await[T any](c <-chan T) T {
 	awaited++
 	defer func() { awaited-- }()
+	if called() {
+		if holders++; holders == 1 {
+			close(held)
+		}
+		defer func() {
+			if holders--; holders == 0 {
+				held = make(chan struct{})
+			}
+		}()
+	}
 	return <-c
 }
 

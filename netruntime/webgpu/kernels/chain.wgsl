@@ -25,10 +25,10 @@ fn weighted(op: u32, x: u32, c: u32) -> f32 {
 	let width = ops[op + 1u];
 	var w = ops[op + 14u] + c;
 	var total = constants[ops[op + 15u] + c];
-	for (var from = 0u; from < inputs; from += 512u) {
+	for (var begin = 0u; begin < inputs; begin += 512u) {
 		var sum = 0.0;
-		let end = min(from + 512u, inputs);
-		for (var k = from; k < end; k++) {
+		let end = min(begin + 512u, inputs);
+		for (var k = begin; k < end; k++) {
 			sum = fma(memory[x + k], constants[w], sum);
 			w += width;
 		}
@@ -77,11 +77,11 @@ fn chain(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_inde
 			let x = row_of(op + 2u, row);
 			switch kind {
 				case copy: {
-					var from = c;
+					var column = c;
 					if ops[op + 8u] != none {
-						from = bitcast<u32>(constants[ops[op + 8u] + 2u * c]);
+						column = bitcast<u32>(constants[ops[op + 8u] + 2u * c]);
 					}
-					memory[y] = memory[x + from];
+					memory[y] = memory[x + column];
 				}
 				case elementwise: {
 					memory[y] = point(op + 9u, c, memory[x + c]);

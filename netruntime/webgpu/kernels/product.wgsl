@@ -1,15 +1,16 @@
 // The matrix products of all networks: dense layers, convolutions, blends of experts and the gates of LSTMs.
 //
-// A workgroup computes a tile of the result, 64 columns wide. A thread has {{.PerThread}} rows and four columns, 16
-// apart. Neighbouring threads read neighbouring weights, and operands come from the caches.
+// A workgroup computes a tile of the result, 64 columns wide. A thread has one or more rows and four columns, 16 apart.
+// Neighbouring threads read neighbouring weights, and operands come from the caches. kernels.go puts in ROWS, HEIGHT and
+// THREADS, and repeats what stands between "each" and "end" for each row of a thread, with the row's number for #.
 
 const block = 512u; // products that are summed before a weight scales the sum
 const columns_together = 64u;
-const rows_together = {{.Rows}}u;
+const rows_together = ROWSu;
 
 // The words of an operation: sources, segments, frames, before, channels, b, n, columns, bias, omega, two sources
 // (at, row, step, k), out (3).
-@compute @workgroup_size({{.Threads}})
+@compute @workgroup_size(THREADS)
 fn product(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
 	let op = call.op;
 	let rows = run.sequences * call.rows;
@@ -24,21 +25,21 @@ fn product(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
 	let columns = ops[op + 7u];
 	let bias = ops[op + 8u] + first;
 	let omega = ops[op + 9u];
-{{- range .Each}}
-	let row{{.}} = min(top + {{.}}u * {{$.Height}}u, rows - 1u);
-	var total{{.}} = vec4<f32>();
-{{- end}}
+// each
+	let row# = min(top + #u * HEIGHTu, rows - 1u);
+	var total# = vec4<f32>();
+// end
 	if sources == 1u {
 		for (var s = 0u; s < segments; s++) {
 			let v = four(bias + s * columns);
 			if omega == none {
-{{- range .Each}}
-				total{{.}} = v;
-{{- end}}
+// each
+				total# = v;
+// end
 			} else {
-{{- range .Each}}
-				total{{.}} = fma(vec4<f32>(memory[omega + row{{.}} * segments + s]), v, total{{.}});
-{{- end}}
+// each
+				total# = fma(vec4<f32>(memory[omega + row# * segments + s]), v, total#);
+// end
 			}
 		}
 	}
@@ -47,49 +48,49 @@ fn product(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
 		let source = op + 10u + 4u * min(s, sources - 1u);
 		let width = ops[source + 3u];
 		let base = ops[source] + call.frame * ops[source + 2u] - before * channels; // may be below 0 for windows that begin before the memory
-{{- range .Each}}
-		let at{{.}} = base + row{{.}} * ops[source + 1u];
-		var from{{.}} = 0u;
-		var to{{.}} = width;
+// each
+		let at# = base + row# * ops[source + 1u];
+		var from# = 0u;
+		var to# = width;
 		if s == 0u && channels < width { // a window may leave its sequence
-			let t = row{{.}} % frames;
-			from{{.}} = max(before, t) * channels - t * channels;
-			to{{.}} = min(width, (frames - t + before) * channels);
+			let t = row# % frames;
+			from# = max(before, t) * channels - t * channels;
+			to# = min(width, (frames - t + before) * channels);
 		}
-		var w{{.}} = 1.0;
+		var w# = 1.0;
 		if omega != none {
-			w{{.}} = memory[omega + row{{.}} * segments + s];
+			w# = memory[omega + row# * segments + s];
 		}
-{{- end}}
+// end
 		for (var k = 0u; k < width;) {
-{{- range .Each}}
-			var sum{{.}} = vec4<f32>();
-{{- end}}
+// each
+			var sum# = vec4<f32>();
+// end
 			let end = min(k + block, width);
 			for (; k < end; k++) {
 				let v = four(b);
 				b += columns;
-{{- range .Each}}
-				sum{{.}} = fma(vec4<f32>(value(at{{.}}, k, from{{.}}, to{{.}})), v, sum{{.}});
-{{- end}}
+// each
+				sum# = fma(vec4<f32>(value(at#, k, from#, to#)), v, sum#);
+// end
 			}
-{{- range .Each}}
-			total{{.}} = fma(vec4<f32>(w{{.}}), sum{{.}}, total{{.}});
-{{- end}}
+// each
+			total# = fma(vec4<f32>(w#), sum#, total#);
+// end
 		}
 	}
 	if sources == 2u { // of an LSTM, whose bias comes last
-{{- range .Each}}
-		total{{.}} += four(bias);
-{{- end}}
+// each
+		total# += four(bias);
+// end
 	}
 	let out = ops[op + 18u] + call.frame * ops[op + 20u] + first;
 	let stride = ops[op + 19u];
-{{- range .Each}}
-	if top + {{.}}u * {{$.Height}}u < rows {
-		store(out + row{{.}} * stride, first, n, total{{.}});
+// each
+	if top + #u * HEIGHTu < rows {
+		store(out + row# * stride, first, n, total#);
 	}
-{{- end}}
+// end
 }
 
 // four returns the constants of four columns.
@@ -98,9 +99,9 @@ fn four(at: u32) -> vec4<f32> {
 }
 
 // value returns value k of the window at a place, which is zero outside of the sequence.
-fn value(at: u32, k: u32, from: u32, to: u32) -> f32 {
-	let there = k >= from && k < to;
-	return select(0.0, memory[select(at + from, at + k, there)], there);
+fn value(at: u32, k: u32, first: u32, end: u32) -> f32 {
+	let there = k >= first && k < end;
+	return select(0.0, memory[select(at + first, at + k, there)], there);
 }
 
 // store writes four columns as far as they exist.

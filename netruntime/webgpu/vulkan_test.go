@@ -1,0 +1,136 @@
+//go:build webgpu && !js
+
+package webgpu
+
+import (
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gogpu/wgpu"
+	"github.com/gogpu/wgpu/hal"
+	"github.com/gogpu/wgpu/hal/vulkan"
+
+	"mannequin/internal/testing/must"
+	"mannequin/models"
+	"mannequin/netruntime"
+)
+
+type (
+	faultyDevice struct {
+		hal.Device
+		f *faulty
+	}
+	faultyQueue struct {
+		hal.Queue
+		f     *faulty
+		ended atomic.Uint64 // the last submission that has
+	}
+)
+
+func (d *faultyDevice) CreateBuffer(x *hal.BufferDescriptor) (hal.Buffer, error) {
+	if err := d.f.next(); err != nil {
+		return nil, err
+	}
+	if d.f.full.Load() && x.Label == "values" {
+		return nil, hal.ErrDeviceOutOfMemory
+	}
+	return d.Device.CreateBuffer(x)
+}
+
+func (d *faultyDevice) MapBuffer(b hal.Buffer, offset, size uint64) (hal.BufferMapping, error) {
+	if err := d.f.next(); err != nil {
+		return hal.BufferMapping{}, err
+	}
+	return d.Device.MapBuffer(b, offset, size)
+}
+
+func (d *faultyDevice) CreateBindGroup(x *hal.BindGroupDescriptor) (hal.BindGroup, error) {
+	if err := d.f.next(); err != nil {
+		return nil, err
+	}
+	return d.Device.CreateBindGroup(x)
+}
+
+func (q *faultyQueue) Submit(c []hal.CommandBuffer) (uint64, error) {
+	if err := q.f.next(); err != nil {
+		return 0, err
+	}
+	return q.Queue.Submit(c)
+}
+
+func (q *faultyQueue) PollCompleted() uint64 {
+	if q.f.hangs.Load() {
+		return q.ended.Load()
+	}
+	n := q.Queue.PollCompleted()
+	q.ended.Store(n)
+	return n
+}
+
+// openFaulty lets sessions of the test run on a faulty driver.
+func openFaulty(t *testing.T) *faulty {
+	t.Helper()
+	needGPU(t)
+	instance := must.Get(vulkan.NewBackend().CreateInstance(&hal.InstanceDescriptor{}))(t)
+	adapters := instance.EnumerateAdapters(nil)
+	if len(adapters) == 0 {
+		t.Fatal("no adapter")
+	}
+	a := adapters[0]
+	open := must.Get(a.Adapter.Open(0, a.Capabilities.Limits))(t)
+	f := &faulty{}
+	gpu := must.Get(wgpu.NewDeviceFromHAL(&faultyDevice{open.Device, f}, &faultyQueue{Queue: open.Queue, f: f}, 0, a.Capabilities.Limits, "faulty"))(t)
+	d := newDevice("faulty")
+	must.Do(t, d.use(gpu))
+	useFaulty(t, d)
+	return f
+}
+
+// TestHangInClose: a GPU that does not end its work is lost in Close, too.
+func TestHangInClose(t *testing.T) {
+	n := must.Get(models.Open("dog"))(t)
+	f := openFaulty(t)
+	s := must.Get(NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 1, Workers: 1}, Log: slog.New(slog.DiscardHandler), Timeout: time.Minute}))(t)
+	s.(*session).opt.Timeout = 300 * time.Millisecond
+	f.hangs.Store(true)
+	must.Do(t, s.Close())
+	if !state.Lost.Load() {
+		t.Error("the GPU is not lost")
+	}
+}
+
+// TestNoDriver: without a device the processor computes, and one line of the log says why. It runs in
+// a process of its own, whose Vulkan finds no driver.
+func TestNoDriver(t *testing.T) {
+	const alone = "MANNEQUIN_ALONE"
+	if os.Getenv(alone) == "" {
+		c := exec.Command(os.Args[0], "-test.run=^TestNoDriver$", "-test.v")
+		c.Env = append(os.Environ(), alone+"=1", "VK_DRIVER_FILES="+os.DevNull, "VK_ICD_FILENAMES="+os.DevNull)
+		if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestNoDriver") {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return
+	}
+	if name, err := Device(); err == nil {
+		t.Fatal("there is a device: ", name)
+	}
+	n := must.Get(models.Open("dog"))(t)
+	var log strings.Builder
+	o := Options{SessionOptions: netruntime.SessionOptions{Batch: 1, Workers: 1}, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	for range 2 {
+		s := must.Get(NewSession(n, o))(t)
+		if s.Kernel() == "webgpu" {
+			t.Error("the session claims to run on the GPU")
+		}
+		must.Do(t, s.Run(make([]float32, n.Outputs()), make([]float32, n.Inputs()), 1))
+		must.Do(t, s.Close())
+	}
+	if strings.Count(log.String(), "no GPU, the processor computes the networks") != 1 || Fallbacks() != 0 {
+		t.Errorf("%d runs counted; the log: %s", Fallbacks(), &log)
+	}
+}

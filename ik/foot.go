@@ -24,10 +24,11 @@ type FootLock struct {
 	Halflife float32 // half-life of the way back over the ground, s; 0.06, people 0.1
 	Step     float32 // half-life of the way back of a foot that hardly moves in the flat pose, s; 0 is Halflife, people 0.15
 	Press    float32 // half-life of the way down to the ground and up again, s; 0.02, people 0.04
+	Roll     float32 // speed above which the toe of a standing foot comes down and rises with the flat pose's, m/s: it rolls over heel and toe; 0: it does not
 }
 
 func (o *FootLock) validate() error {
-	for _, v := range [...]float32{o.On, o.Off, o.Pace, o.Height, o.Rise, o.Radius, o.Halflife, o.Step, o.Press} {
+	for _, v := range [...]float32{o.On, o.Off, o.Pace, o.Height, o.Rise, o.Radius, o.Halflife, o.Step, o.Press, o.Roll} {
 		if !(v >= 0) {
 			return fmt.Errorf("ik: Legged.Lock is %+v: want no value below 0", *o)
 		}
@@ -165,6 +166,9 @@ func (f *Foot) detectContact(h float32, v m3.Vec3, pace float32, o *FootLock) {
 		f.contact, f.speed = f.givenContact && !f.leaving, now
 		return
 	}
+	if o.Roll > 0 && f.contact && v.Y < 0 {
+		now = v.Flat().Len() // a toe that comes down after the heel does not leave
+	}
 	speed, height := o.Off, o.Height
 	if f.contact {
 		f.low = min(f.low, h)
@@ -191,6 +195,9 @@ func (f *Foot) pressDown(h float32, v m3.Vec3, slow float32, o *FootLock, dt flo
 	switch {
 	case f.contact && (f.locked || slow == 0 && v.Len() < restSpeed):
 		drop = h - TipHeight
+		if o.Roll > 0 && v.Y > o.Roll {
+			drop = min(drop, f.press.x)
+		}
 	case f.contact:
 		// A foot that starts at rest moves by at most 2 ln 2 ÷ e of its way in a half-life.
 		lift := m3.Lerp(stepHeight*f.offset.Flat().Len(), slowStepHeight*math.E/(2*math.Ln2)*o.Step*f.vel.Flat().Len(), slow)
@@ -219,7 +226,8 @@ func (f *Foot) lock(free, v m3.Vec3, o *FootLock, pace, room, dt float32) m3.Vec
 		free.Y = f.brake(max(free.Y, minTipHeight), dt)
 		return free
 	}
-	f.detectContact(free.Y, v, pace, o)
+	flat := free.Y
+	f.detectContact(flat, v, pace, o)
 	f.catchesUp = f.catchesUp && f.contact
 	var slow float32 // how slowly the foot may step
 	if f.contact && o.Step > 0 {
@@ -236,6 +244,13 @@ func (f *Foot) lock(free, v m3.Vec3, o *FootLock, pace, room, dt float32) m3.Vec
 		shown := f.lockPos
 		shown.Y = f.height
 		f.offset, f.vel = shown.Sub(free), v.Scale(-releaseLag)
+	case f.locked && o.Roll > 0 && m3.Abs(v.Y) > o.Roll && (v.Y > 0 || flat < TipHeight+f.offset.Y):
+		// The toe comes down as the foot rolls over its heel, and rises with it as it rolls off. Held above the flat
+		// pose's, it would lift the heel; held down, it would skim the ground once it is released.
+		f.offset.Y, f.vel.Y = max(flat-TipHeight, 0), v.Y
+		if v.Y > 0 {
+			f.offset.Y = min(f.offset.Y, f.height-TipHeight+v.Y*dt)
+		}
 	case !f.locked && f.contact && f.offset.Flat().Len() < o.Radius/4 && slow*f.vel.Flat().Len() < restSpeed:
 		f.locked, f.catchesUp = true, false
 		f.lockPos = free.Add(f.offset)

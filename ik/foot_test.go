@@ -150,3 +150,75 @@ func TestGivenContactEnds(t *testing.T) {
 		}
 	}
 }
+
+// rolling returns the lock of people whose feet roll.
+func rolling() FootLock {
+	o := DefaultHuman().Lock
+	o.Roll = 0.2
+	return o
+}
+
+// A toe that comes down fast after its heel stays locked, and is not held above the flat pose's, which would lift the heel.
+func TestToeComesDown(t *testing.T) {
+	const dt = 1.0 / 60
+	lands := func(o FootLock) (locks int, above float32) {
+		var f Foot
+		tip := m3.V(0, 0.09, 0)
+		was := false
+		for tick := range 60 {
+			v := float32(0.3) // m/s, down
+			if tip.Y < 0.055 && tick > 3 {
+				v = 1.1 // the sole slaps down
+			}
+			tip.Y = max(tip.Y-v*dt, 0.01)
+			at := f.lock(tip, f.observe(tip, dt), &o, 0, 1, dt)
+			if f.locked && !was {
+				locks++
+			}
+			if was = f.locked; was {
+				above = max(above, at.Y-max(tip.Y, TipHeight))
+			}
+		}
+		return locks, above
+	}
+	if locks, above := lands(rolling()); locks != 1 || above > 1e-3 {
+		t.Errorf("it is locked %d times, and %.1f mm above the flat pose's", locks, 1000*above)
+	}
+	if locks, above := lands(DefaultHuman().Lock); locks == 1 && above <= 1e-3 {
+		t.Errorf("so it is without rolling: %d, %g", locks, above)
+	}
+}
+
+// A toe that rolls off the ground rises with the flat pose's from the first tick, so it does not skim the ground afterwards.
+func TestToeRollsOff(t *testing.T) {
+	const dt = 1.0 / 60
+	leaves := func(o FootLock) (rises, lags float32) {
+		var f Foot
+		tip := m3.V(0, 0.01, 0)
+		for range 60 {
+			f.lock(tip, f.observe(tip, dt), &o, 0, 1, dt)
+		}
+		for tick := range 12 {
+			tip.Y += 0.45 * dt // slower than the lock's limit, so that it holds
+			if tick >= 6 {
+				tip.X += 2 * dt
+			}
+			at := f.lock(tip, f.observe(tip, dt), &o, 0, 1, dt)
+			if tick == 3 {
+				rises = at.Y - TipHeight
+			}
+			if tick == 7 {
+				lags = tip.Y - at.Y
+			}
+		}
+		return rises, lags
+	}
+	rises, lags := leaves(rolling())
+	held, behind := leaves(DefaultHuman().Lock)
+	if rises < 0.02 || lags > 0.01 {
+		t.Errorf("after four ticks of 7.5 mm it has risen by %.1f mm; it is %.1f mm lower than the flat pose's as it leaves", 1000*rises, 1000*lags)
+	}
+	if held > 0.01 || behind < 0.011 {
+		t.Errorf("so it is without rolling: %g, %g", held, behind)
+	}
+}

@@ -38,8 +38,9 @@ func newFeet(db *mar.Database) (*feet, error) {
 	f.job.Sole = max(toesOfDatabase(db)-0.004, 0)
 	// The style says how high the hips are. They give way a little, slowly, to straight legs.
 	f.job.MaxDrop, f.job.Sink = 0.03, 0.2
-	// Styled feet slide before they are held, and come down at another speed than recorded ones.
-	f.job.Lock.On, f.job.Lock.Off, f.job.Lock.Press = 1.2, 0.8, 0.05
+	// Styled feet slide before they are held, come down and leave at other speeds than recorded ones, and roll.
+	f.job.Lock.On, f.job.Lock.Off, f.job.Lock.Roll = 1.2, 1.1, 0.4
+	f.job.Lock.Halflife, f.job.Lock.Press = 0.12, 0.07
 	n, legs := sk.Len(), len(rig.Roles.Legs)
 	f.job.Ground, f.job.DT = ik.Level(0), 1/db.FPS
 	f.job.Pos, f.job.Rot, f.job.Model = make([]m3.Vec3, n), make([]m3.Quat, n), make([]m3.Xform, n)

@@ -8,8 +8,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// WalkTag is the tag of frames in which a body on two legs walks, and does not jog. Nobody asks for it: who goes ahead or backward as fast as
-// such frames do is shown only these.
+// WalkTag is the tag of frames in which a body on two legs walks and does not jog. Goals cannot ask for it: an agent that goes ahead or backward at
+// a walking speed is shown only these frames.
 const WalkTag = "walk"
 
 // Action returns the action that asks for the frames with a tag: one of control's of that name, or one of the character's

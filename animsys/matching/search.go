@@ -261,7 +261,7 @@ type Target struct {
 // Search returns the frame whose features are nearest to the target's query, and its cost: the square of the
 // distance. Of equally near ones it is the first. A frame of −1 is none. The last frames of clips that are no loops, and those
 // before another action, are not found; nor are actions of less than a second that last two seconds elsewhere, nor moments of less than a
-// second in which recordings go backward or aside, where loops go there and recordings hardly do. Who walks goes on to do so for half a second.
+// second in which recordings go backward or aside, where loops go there and recordings hardly do. A frame found for WalkTag is followed by half a second of walking.
 func (d *Database) Search(t *Target) (frame int, cost float32) {
 	s := search{d: d, x: &d.index, t: t, lasts: t.Lasts, best: -1, cost: float32(math.Inf(1)), hi: -1}
 	if t.Must&d.walk != 0 {
@@ -281,7 +281,7 @@ func (d *Database) Search(t *Target) (frame int, cost float32) {
 	return int(s.best), s.cost
 }
 
-// walkTicks is for how long somebody walks whom a search finds that walks.
+// walkTicks is the least time for which a clip goes on walking after a frame that is found for WalkTag, ticks.
 const walkTicks = TickRate / 2
 
 type search struct {

@@ -12,7 +12,7 @@ import (
 	"mannequin/offline/procgen/human"
 )
 
-// paced is a clip in which somebody goes straight ahead at a speed, m/s, in the steps of another at a tempo.
+// paced returns a clip that moves straight ahead at a speed, m/s, and plays the steps of another clip at a tempo.
 func paced(of *skel.Clip, speed float32, tempo float64) *skel.Clip {
 	out := skel.NewClip(of.Skel, of.FPS, int(float64(of.Frames-1)/tempo))
 	for f := range out.Frames {
@@ -26,8 +26,8 @@ func paced(of *skel.Clip, speed float32, tempo float64) *skel.Clip {
 	return out
 }
 
-// Who goes as fast as frames that walk do is shown these, whichever of two clips it is, after a start and after a turn. Who runs is
-// shown a run.
+// Of two clips of the same speed, an agent is shown the one with WalkTag, after a start and after a turn. An agent that is asked to run is shown
+// the run.
 func TestWalks(t *testing.T) {
 	takes, _, err := human.Generate(human.Options{Minutes: 1, Actions: []string{human.Walk, human.Run}, Styles: []string{"neutral"}})
 	must.Do(t, err)

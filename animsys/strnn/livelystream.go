@@ -8,7 +8,7 @@ import (
 	"mannequin/ik"
 )
 
-// People of a Stream move even less than those of Predictor.Extend: it draws one random sample for a whole window.
+// People of a Stream move even less than those of Predictor.Extend, because a Stream draws one random sample for a whole window.
 const (
 	livelyTrunk  = 1.25 // by which their trunks and heads move more about their mean against the hips, a share
 	livelyArms   = 0.77 // and their arms against the shoulders

@@ -354,9 +354,11 @@ func (s *Set) Database() (*matching.Database, error) {
 		for _, a := range c.Actions {
 			m.Tags = append(m.Tags, 1<<slices.Index(names, a))
 		}
-		for f, walks := range s.stance.Walks(c.Motion) {
-			if walks && walk != 0 && c.Actions[f] == label.Move {
-				m.Tags[f] |= walk
+		if walk != 0 {
+			for f, walks := range s.stance.Walks(c.Motion) {
+				if walks && c.Actions[f] == label.Move {
+					m.Tags[f] |= walk
+				}
 			}
 		}
 		clips = append(clips, m)

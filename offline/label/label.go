@@ -150,7 +150,7 @@ const (
 	aloft      = 0.05 // height of all feet over that of standing: in a jump of four legs or more, which lasts as long as the fall of the hips, and in runs
 	settle     = 0.15 // s to either side of which the most frequent action counts
 	stride     = 0.35 // s to either side of a flight that belong to a run
-	floats     = 0.03 // s of a flight of steps
+	stepFlight = 0.03 // s of a flight of steps
 	passes     = 0.1  // by how much a foot is ahead that has passed the other
 	quick      = 0.44 // s that a step of a jog takes at most, of hips a metre high; it grows as the root of the height
 )
@@ -337,7 +337,7 @@ func (s *Stance) Walks(c *skel.Clip) []bool {
 		for end < len(p) && s.floats(&p[end]) {
 			end++
 		}
-		if float64(end-f) > floats*c.FPS {
+		if float64(end-f) > stepFlight*c.FPS {
 			runs(f-around, end+around)
 		}
 		way := p[min(f+span, len(p)-1)].at.Sub(p[max(f-span, 0)].at).Normalize(m3.Vec3{})

@@ -43,9 +43,10 @@ func OwnIdles(l *matching.Learned) (*matching.Learned, error) {
 		if err != nil {
 			return nil, err
 		}
+		center := home(near)
 		for k := range n.Idles {
 			if n.Idles[k].Tags == idle.Tags {
-				own = append(own, matching.Idle{Tags: idle.Tags, States: wander(near, home(near), rng)})
+				own = append(own, matching.Idle{Tags: idle.Tags, States: wander(near, center, rng)})
 			}
 		}
 	}

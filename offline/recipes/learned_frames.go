@@ -20,7 +20,6 @@ type learnedFrames struct {
 	windows       draws // frames from which a stepper's window goes on
 	fresh         draws // frames that a search finds
 	once          []matching.Span
-	walk          matching.Tags // matching.WalkTag
 
 	turns []int32   // joints that turn
 	still []m3.Quat // (joints) local rotations of the others
@@ -65,9 +64,6 @@ func (s *scaling) undo(t *grad.Tape, x *grad.Mat) *grad.Mat  { return t.Affine(x
 
 func newLearnedFrames(d *matching.Database) (*learnedFrames, error) {
 	f := &learnedFrames{d: d, cols: d.Columns()}
-	if i := slices.Index(d.Tags, matching.WalkTag); i >= 0 {
-		f.walk = 1 << i
-	}
 	for i := range d.Frames() {
 		at := i
 		for k := 0; k < stepWindow && at >= 0; k++ {
@@ -592,8 +588,10 @@ func (f *learnedFrames) query(to []float32, key uint64) int {
 		share = 0
 		must, never = d.Wanted(d.TagsOf(from))
 	}
-	if way := wayOf(d, toward); must == f.walk && (way == wayLeft || way == wayRight || share01(grad.Hash(key, 8)) < runs) {
-		must = 0
+	if must != 0 && d.Tags[must.First()] == matching.WalkTag {
+		if way := wayOf(d, toward); way == wayLeft || way == wayRight || share01(grad.Hash(key, 8)) < runs {
+			must = 0
+		}
 	}
 	other := d.AppendFeatures(nil, toward)
 	if share01(grad.Hash(key, 6)) < turning {

@@ -38,7 +38,7 @@ func (w *worker) wait() error {
 
 // close waits for the run and ends the goroutine.
 func (w *worker) close() {
-	_ = w.wait() // in a browser the loop below may be a deadlock, Await is none
+	_ = w.wait() // inside a callback of a browser, the loop below would be a deadlock; wait is not
 	close(w.start)
 	for range w.done {
 	}

@@ -122,7 +122,7 @@ func (s *Set) Stand() (added int) {
 			copy(r, rot)
 		}
 		s.Clips = append(s.Clips, Clip{Name: of.Name + ", still", File: of.File, Motion: still, Loop: true, made: true, take: of.take, Actions: slices.Repeat([]string{a}, still.Frames)})
-		s.Notes = append(s.Notes, fmt.Sprintf("no clip of %s stays where it is: it stands as in %s at %.2f s", a, of.Name, float64(pose)/FPS))
+		s.Notes = append(s.Notes, fmt.Sprintf("no clip of %s stays in place: the pose of %s at %.2f s was added as one that does", a, of.Name, float64(pose)/FPS))
 		added++
 	}
 	return added

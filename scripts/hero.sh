@@ -15,7 +15,7 @@ done
 for n in h21_jump h21_jump-across; do
 	"$mannequin" import "$data/cmu-actions/$n.bvh" --retarget --fps 60 --out "$in/$n.bvh" --force
 done
-for n in Roll_RM Crouch_Idle_Loop Sitting_Enter Sitting_Idle_Loop Sitting_Exit Hit_Chest Hit_Head; do
+for n in Roll_RM Sitting_Enter Sitting_Idle_Loop Sitting_Exit Hit_Chest Hit_Head; do
 	"$mannequin" import "$data/mesh2motion/human/human-base-animations.2025-08-10.glb" --animation "$n" --retarget --fps 60 --out "$in/$n.bvh" --force
 done
 # The recordings' runs end at 3.9 m/s. A sprint is the fastest of them at 1.3 times their rate: up to 5 m/s, with 4.4 steps a second.

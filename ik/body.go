@@ -81,7 +81,7 @@ func (s *Legged) meanGround(p, ahead m3.Vec3) float32 {
 		d := groundWindow * (float32(i)/(n-1) - 0.5)
 		x, z := p.X+d*ahead.X, p.Z+d*ahead.Z
 		y := s.heightAt(x, z)
-		if y < s.lowest(x, z) && m3.Finite(y) { // a body does not bow to ground that is out of reach
+		if lowest, highest := s.reach(x, z); (y < lowest || y > highest) && m3.Finite(y) { // a body does not bow to ground that is out of reach
 			y = s.floor
 		}
 		sum += y

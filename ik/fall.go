@@ -7,6 +7,9 @@ const (
 	// fallDepth is how much lower the ground under a body may be than in the tick before, m: over a deeper
 	// edge it falls. Away from the body, ground that is lower by that and the way there is out of reach.
 	fallDepth = 0.3
+	// wallHeight is the height over the floor up to which feet stand on all ground, m. Ground that is higher, and rises to there more steeply
+	// than 45°, is the top of a wall.
+	wallHeight = 0.5
 	// highestRise is how much higher the floor under a body may be than in the tick before, m, where ground has floors: at most that share of
 	// the height of its hips.
 	highestRise, riseShare = 1, 0.8

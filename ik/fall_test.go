@@ -90,7 +90,7 @@ func (p platform) HeightFrom(_, z, _ float32) float32 {
 	return 0
 }
 
-// A body whose trunk leans into the side of a high platform stays beside it. It steps onto a low one.
+// A body whose trunk leans into the side of a high platform stays beside it, with its feet. It steps onto a low one.
 func TestBesidePlatform(t *testing.T) {
 	for _, high := range []float32{0.3, 1.2} {
 		s, q := batch(t, platform{z: 1, high: high}, 1)
@@ -101,6 +101,11 @@ func TestBesidePlatform(t *testing.T) {
 		for tick := range 120 {
 			place(s, q, 0, m3.V(0, 0, 1.2*float32(tick)/120), 0)
 			q.Run(0, 1)
+			for i, l := range q.Rig.Roles.Legs {
+				if tip := q.Model[l[len(l)-1]].Pos; tip.Y > want+0.25 {
+					t.Fatalf("beside a platform of %.1f m tip %d is %.2f m high", high, i, tip.Y)
+				}
+			}
 		}
 		if got := q.Body[0].Floor(); got != want {
 			t.Errorf("beside a platform of %.1f m the floor is %.2f m high, want %.1f", high, got, want)

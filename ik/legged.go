@@ -245,21 +245,26 @@ func (s *Legged) pose(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat) bool {
 	return ok
 }
 
-// groundHeight returns the height on which tips stand: the ground's, or that of ground that is out of reach.
+// groundHeight returns the height on which tips stand: the ground's, that of the deepest in reach above ground that is deeper, or the floor's
+// below the top of a wall.
 func (s *Legged) groundHeight(x, z float32) float32 {
 	y := s.heightAt(x, z)
-	if lowest := s.lowest(x, z); y < lowest && m3.Finite(y) {
+	switch lowest, highest := s.reach(x, z); {
+	case y > highest && m3.Finite(y):
+		y = s.floor
+	case y < lowest && m3.Finite(y):
 		y = lowest
 	}
 	return y + s.Sole
 }
 
-// lowest returns the height of the lowest ground at (x, z) that is in reach.
-func (s *Legged) lowest(x, z float32) float32 {
-	if s.falls {
-		return s.floor
+// reach returns the heights of the lowest and of the highest ground at (x, z) that are in reach.
+func (s *Legged) reach(x, z float32) (lowest, highest float32) {
+	way := m3.V(x-s.under.X, 0, z-s.under.Z).Len()
+	if highest = s.floor + max(wallHeight, way); s.falls {
+		return s.floor, highest
 	}
-	return s.floor - fallDepth - m3.V(x-s.under.X, 0, z-s.under.Z).Len()
+	return s.floor - fallDepth - way, highest
 }
 
 // heightAt returns the height of the ground.

@@ -1,10 +1,12 @@
 package ik_test
 
 import (
+	"math"
 	"testing"
 
 	"mannequin/engine/m3"
 	"mannequin/ik"
+	"mannequin/internal/testing/must"
 	"mannequin/terrain"
 )
 
@@ -72,6 +74,49 @@ func TestPersonStandsOnSlopes(t *testing.T) {
 		trunk := s.Model[index(names, "Neck1")].Pos.Sub(s.Model[0].Pos).Normalize(m3.Vec3{})
 		if trunk.Y < 0.99 {
 			t.Errorf("slope %g: the trunk points to %v", rise, trunk)
+		}
+	}
+}
+
+// A body whose flat pose is too low or too high for its standing feet is raised or lowered as a whole: its knees stay as they were.
+func TestBodyIsLevelled(t *testing.T) {
+	for _, off := range []float32{-0.03, 0, 0.03} {
+		s, names := walker(t, ik.Level(0))
+		s.Contacts = []bool{true, true}
+		must.Do(t, s.Validate())
+		hip, knee, foot := index(names, "LeftUpLeg"), index(names, "LeftLeg"), index(names, "LeftFoot")
+		bend := func() float32 {
+			return s.Model[hip].Pos.Sub(s.Model[knee].Pos).Normalize(m3.Up).Dot(s.Model[foot].Pos.Sub(s.Model[knee].Pos).Normalize(m3.Up))
+		}
+		stands := s.Sole + ik.TipHeight - 0.05 // at rest its toes' joints are 5 cm high
+		s.Pos[0].Y += stands
+		s.Run(0, 1)
+		rest, straight := s.Model[0].Pos.Y, bend()
+		for tick := range 300 {
+			if tick == 0 {
+				s.Pos[0].Y += off
+			}
+			s.Run(0, 1)
+		}
+		if h := s.Model[0].Pos.Y; m3.Abs(h-rest) > 1e-3 || m3.Abs(bend()-straight) > 1e-3 {
+			t.Errorf("%.2f m off: the hips are %.3f m high, want %.3f; the knee's cosine is %.4f, want %.4f", off, h, rest, bend(), straight)
+		}
+	}
+}
+
+// A leg that is nearly straight in the flat pose comes no nearer to straight than halfway.
+func TestKneesDoNotLock(t *testing.T) {
+	s, names := walker(t, ik.Level(0))
+	hip, knee, foot := index(names, "LeftUpLeg"), index(names, "LeftLeg"), index(names, "LeftFoot")
+	s.Contacts, s.MaxDrop = []bool{true, true}, 0 // the body does not sink for its feet
+	must.Do(t, s.Validate())
+	for range 12 {
+		s.Pos[0].Z += 0.01 // and they stay behind
+		s.Run(0, 1)
+		a, b := s.Model[hip].Pos.Dist(s.Model[knee].Pos), s.Model[knee].Pos.Dist(s.Model[foot].Pos)
+		extent, flat := s.Model[hip].Pos.Dist(s.Model[foot].Pos)/(a+b), float32(0.8/(2*math.Sqrt(0.4*0.4+0.03*0.03)))
+		if extent > (1+flat)/2+1e-5 {
+			t.Fatalf("the leg stretches to %.5f of its length, in the flat pose to %.5f", extent, flat)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import "mannequin/engine/m3"
 const maxReach = 0.985
 
 // twoBone turns a and b so that end is at target, exactly up to the share soft of the limb's
-// length. Beyond soft the limb stretches ever less, and never past maxReach, or soft and 0.002 if
-// that is more: a limb that followed exactly would snap straight, because its middle joint turns
+// length. Beyond soft the limb stretches ever less, and never past maxReach or, if soft is more, by 0.002
+// and halfway to being straight: a limb that followed exactly would snap straight, because its middle joint turns
 // ever faster. It does not fold beyond the share least. The limb bends in the plane perpendicular
 // to axis, to its positive side (toA × toEnd along axis, seen from the middle joint), whichever way
 // it was bent before: the axis is the normal of the plane of the pole vector.
@@ -21,7 +21,7 @@ func (t *Tree) twoBone(m []m3.Xform, a, b, end int, target, axis m3.Vec3, least,
 	}
 	d := target.Dist(root)
 	to := target.Sub(root).Normalize(m[end].Pos.Sub(root).Normalize(m3.Up))
-	exact, rest := soft*(la+lb), max(maxReach-soft, 0.002)*(la+lb)
+	exact, rest := soft*(la+lb), max(maxReach-soft, min(0.002, (1-soft)/2))*(la+lb)
 	if d > exact {
 		d = exact + rest*(1-m3.Exp((exact-d)/rest))
 	}

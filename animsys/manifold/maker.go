@@ -47,7 +47,7 @@ func (n *Networks) newMaker(s *Stream) (*maker, error) {
 	}
 	k := &maker{s: s, walker: w, editor: e}
 	frames, cols, contacts := o.Batch*s.window, m.Layout.Columns(), len(m.Layout.Contacts)
-	k.walk = Walk{Length: s.window, Body: make([]float32, frames*feature.MotionLen), Gaits: make([]Gait, o.Batch), Phase: make([]float32, o.Batch), First: make([]int, o.Batch), sway: make([]sway, frames),
+	k.walk = Walk{Length: s.window, Body: make([]float32, frames*feature.MotionLen), Gaits: make([]Gait, o.Batch), Phase: make([]float32, o.Batch), First: make([]int, o.Batch), Stride: make([]float32, o.Batch), sway: make([]sway, frames),
 		Rows: make([]float32, frames*cols), Contacts: make([]float32, frames*contacts), Phases: make([]float32, frames)}
 	k.edit = Edit{Length: s.window, Want: make([]float32, frames*cols), Iterations: o.Iterations}
 	k.weight, k.moved = make([]float32, frames*cols), make([]float32, len(k.walk.Body))
@@ -110,7 +110,7 @@ func (k *maker) make(n int) error {
 	w := &k.walkJob
 	*w = k.walk
 	w.Batch, w.Body, w.Gaits, w.Phase = n, w.Body[:frames*feature.MotionLen], w.Gaits[:n], w.Phase[:n]
-	w.First, w.sway = w.First[:n], w.sway[:frames]
+	w.First, w.Stride, w.sway = w.First[:n], w.Stride[:n], w.sway[:frames]
 	w.Rows, w.Contacts, w.Phases = w.Rows[:frames*cols], w.Contacts[:frames*contacts], w.Phases[:frames]
 	if err := k.walker.Run(w); err != nil {
 		return err
@@ -235,7 +235,7 @@ func (k *maker) plan(o *order, i int) {
 			k.walk.Phase[i] = s.phase[was]
 		}
 	}
-	k.walk.Gaits[i], k.walk.First[i] = w.curve.Gait, seam-context
+	k.walk.Gaits[i], k.walk.First[i], k.walk.Stride[i] = w.curve.Gait, seam-context, w.stride
 }
 
 // join joins the sway of window i to that before its seam. A nil order is the window of a standing
@@ -256,6 +256,7 @@ func (k *maker) finish(o *order, i int) {
 	n, cols, contacts := len(s.model.Layout.Joints), s.model.Layout.Columns(), len(s.model.Layout.Contacts)
 	frames := s.hop + blend
 	o.failed[i] = false
+	o.stride[i] = k.walk.Stride[i]
 	for j := range frames {
 		row, to := i*s.window+context+j, i*frames+j
 		w := k.walk.sway[row]
@@ -285,7 +286,7 @@ func (k *maker) idle() ([]feature.Point16, error) {
 	k.edit.Iterations = DefaultIterations
 	defer func() { k.edit.Iterations = was }()
 	clear(k.walk.Body)
-	k.walk.Kept = 0
+	k.walk.Kept, k.walk.Stride[0] = 0, 1
 	if err := k.make(1); err != nil {
 		return nil, err
 	}

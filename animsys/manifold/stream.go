@@ -70,18 +70,19 @@ func newTrack(frames, joints int) track {
 
 // streamBody is the state of an agent. Frames are numbered from its first.
 type streamBody struct {
-	at    int    // current frame
-	made  int    // frames before it are final, and are played; the next window is cross-faded with blend more
-	curve Curve  // wanted
-	who   uint32 // the person that moves, unless the curve says
-	style WeightedStyle
-	went  Curve   // of the last window that started
-	plan  planner // of its trajectory
-	laid  int     // frames before it have waypoints
-	base  m3.Vec3 // what its places lack, m: the frames of a window that is being made cannot be shifted
-	busy  bool    // a window is being made
-	gone  bool    // and will not be played
-	lost  bool    // the last one was discarded
+	at     int    // current frame
+	made   int    // frames before it are final, and are played; the next window is cross-faded with blend more
+	curve  Curve  // wanted
+	who    uint32 // the person that moves, unless the curve says
+	style  WeightedStyle
+	went   Curve   // of the last window that started
+	plan   planner // of its trajectory
+	laid   int     // frames before it have waypoints
+	base   m3.Vec3 // what its places lack, m: the frames of a window that is being made cannot be shifted
+	busy   bool    // a window is being made
+	gone   bool    // and will not be played
+	lost   bool    // the last one was discarded
+	stride float32 // Walk.Stride of the next one
 }
 
 type dueBody struct {
@@ -249,7 +250,7 @@ func (s *Stream) sit(at feature.Place, phase float32, who uint32) int32 {
 	s.free = s.free[:len(s.free)-1]
 	first := s.ring // the ring also holds the frames before
 	b := &s.bodies[seat]
-	*b = streamBody{at: first, made: first + s.opt.Latency + 1, who: who}
+	*b = streamBody{at: first, made: first + s.opt.Latency + 1, who: who, stride: 1}
 	b.curve.Gait.Person = who
 	s.stay(seat, first-context-lookahead-2, first+s.ring-context-lookahead-2, at, sway16{}, 0, s.idle, phase)
 	b.laid = b.made + context + lookahead + 2
@@ -300,7 +301,7 @@ func (s *Stream) ask(o *order) bool {
 		if !d.changed {
 			seam = max(b.made, soonest)
 		}
-		o.window[o.n] = orderWindow{seat, d.changed, min(seam, b.made), b.curve, b.style}
+		o.window[o.n] = orderWindow{seat, d.changed, min(seam, b.made), b.stride, b.curve, b.style}
 		s.lay(int(d.row), &o.window[o.n])
 		o.n++
 	}
@@ -333,7 +334,7 @@ func (s *Stream) take(o *order, err error) {
 			}
 			continue
 		}
-		b.went = w.curve
+		b.went, b.stride = w.curve, o.stride[k]
 		for j := range frames {
 			i, from := s.slot(seat, seam+j), k*frames+j
 			s.place[i], s.sway[i], s.stand[i], s.phase[i] = o.place[k*s.placed()+j], o.sway[from], o.stand[from], o.phase[from]

@@ -32,21 +32,23 @@ type order struct {
 	commit int // tick
 	window []orderWindow
 	failed []bool
-	track  // (windows, hop + blend) from the seam on; places are (windows, placed)
+	stride []float32 // of the next window
+	track            // (windows, hop + blend) from the seam on; places are (windows, placed)
 }
 
 // orderWindow is the input of a window. It does not change while the window is made.
 type orderWindow struct {
 	seat    int32
-	changed bool // the curve or the style has changed
-	seam    int  // frame at which it takes over
+	changed bool    // the curve or the style has changed
+	seam    int     // frame at which it takes over
+	stride  float32 // Walk.Stride
 	curve   Curve
 	style   WeightedStyle
 }
 
 func (s *Stream) newOrder() *order {
 	n := s.opt.Batch
-	o := &order{window: make([]orderWindow, n), failed: make([]bool, n), track: newTrack(n*(s.hop+blend), len(s.model.Layout.Joints))}
+	o := &order{window: make([]orderWindow, n), failed: make([]bool, n), stride: make([]float32, n), track: newTrack(n*(s.hop+blend), len(s.model.Layout.Joints))}
 	o.place = make([]spot, n*s.placed())
 	return o
 }

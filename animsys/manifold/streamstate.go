@@ -113,6 +113,7 @@ func (s *Stream) visit(st *generator.State, row int, b *streamBody, r *rowState)
 	b.went.visit(st)
 	b.plan.visit(st)
 	st.Bool(&b.lost)
+	generator.Value(st, &b.stride)
 	generator.Value(st, &r.left)
 	if r.left < 0 {
 		return
@@ -120,6 +121,7 @@ func (s *Stream) visit(st *generator.State, row int, b *streamBody, r *rowState)
 	w := &r.window
 	st.Bool(&w.changed)
 	st.Int(&w.seam)
+	generator.Value(st, &w.stride)
 	w.curve.visit(st)
 	s.visitStyled(st, &w.style)
 }
@@ -235,6 +237,11 @@ func (s *Stream) check(b *streamBody, r *rowState) error {
 	for _, c := range [...]*Curve{&b.curve, &b.went, &b.plan.curve, &w.curve} {
 		if *c != c.clamped() {
 			return errors.New("the state has a curve out of range")
+		}
+	}
+	for _, stride := range [...]float32{b.stride, w.stride} {
+		if stride != 0 && !(stride >= leastStride && stride <= mostStride) {
+			return fmt.Errorf("the state has a stride of %g times the way", stride)
 		}
 	}
 	if !b.base.Finite() {

@@ -165,6 +165,10 @@ type Walk struct {
 	Phase         []float32 // (Batch) phase of stepping before frame Kept, radians; nil: 0
 	First         []int     // (Batch) number of each motion's first frame, from which strides vary; at least 0; nil: 0
 
+	// Stride, (Batch), are factors of the body's speed, 0.8 to 1.4: the networks make strides for that speed; nil: 1. Strides of some people are
+	// too short for the speed that they are given, and their feet would slide. Run sets each to the factor for the same person's next walk.
+	Stride []float32
+
 	Rows     []float32 // out: (Batch, Length, columns) the motion, raw
 	Contacts []float32 // out, from frame Kept on: (Batch, Length, contacts) 1 if a contact stands, else 0
 	Phases   []float32 // out, from frame Kept on: (Batch, Length) phase of stepping after each frame; may be nil
@@ -191,7 +195,7 @@ func (w *Walker) Run(job *Walk) error {
 		optional bool
 	}{
 		{"Body", len(job.Body), frames * feature.MotionLen, false}, {"Gaits", len(job.Gaits), job.Batch, true}, {"Phase", len(job.Phase), job.Batch, true},
-		{"First", len(job.First), job.Batch, true},
+		{"First", len(job.First), job.Batch, true}, {"Stride", len(job.Stride), job.Batch, true},
 		{"Rows", len(job.Rows), frames * cols, false}, {"Contacts", len(job.Contacts), frames * n, false}, {"Phases", len(job.Phases), frames, true},
 	} {
 		if v.len != v.n && !(v.optional && v.len == 0) {
@@ -212,6 +216,11 @@ func (w *Walker) Run(job *Walk) error {
 	w.pool.Run(job.Batch, w.wave)
 	if err := w.run.Run(w.motion, job.Rows, w.motionInput[:frames*(feature.MotionLen+n+w.manner)], job.Batch, job.Length); err != nil {
 		return err
+	}
+	if len(job.Stride) > 0 {
+		for b := range job.Stride {
+			w.nextStride(job, b)
+		}
 	}
 	if job.sway != nil {
 		w.pool.Run(job.Batch, w.swing)
@@ -238,6 +247,7 @@ func (w *Walker) writeSteps(job *Walk, b int) {
 	for f := range job.Length {
 		body := dst[f*cols:][:feature.MotionLen]
 		copy(body, job.Body[(b*job.Length+f)*feature.MotionLen:])
+		job.stretch(b, body)
 		body[feature.MotionX], body[feature.MotionZ] = stepsAs(body[feature.MotionX], body[feature.MotionZ])
 	}
 	writeManners(dst, cols, feature.MotionLen, g.Person, first)
@@ -255,6 +265,41 @@ func stepsAs(x, z float32) (aside, ahead float32) {
 	sin, cos := math.Sincos(way * math.Sqrt(way/quarter))
 	speed := math.Hypot(float64(x), float64(z))
 	return float32(math.Copysign(speed*sin, float64(x))), float32(speed * cos)
+}
+
+// stretch multiplies the speed of a body of walk b by the walk's stride.
+func (job *Walk) stretch(b int, body []float32) {
+	if len(job.Stride) > 0 {
+		body[feature.MotionX] *= job.Stride[b]
+		body[feature.MotionZ] *= job.Stride[b]
+	}
+}
+
+const (
+	leastStride, mostStride = 0.8, 1.4 // bounds of Walk.Stride
+	strideGain              = 0.5      // share of a mismatch that the next walk makes up for
+	strideSpeed             = 0.4      // m/s: slower walks change no stride
+)
+
+// nextStride sets the stride of walk b for the next walk: rows have the speed at which a body goes that moves its legs as they do.
+func (w *Walker) nextStride(job *Walk, b int) {
+	l := w.model.Layout
+	cols, at := l.Columns(), l.Body()
+	var along, own, ways float64
+	for f := b * job.Length; f < (b+1)*job.Length; f++ {
+		body, row := job.Body[f*feature.MotionLen:][:feature.MotionLen], job.Rows[f*cols+at:][:feature.MotionLen]
+		x, z := float64(body[feature.MotionX]), float64(body[feature.MotionZ])
+		along += x*x + z*z
+		own += x*float64(row[feature.MotionX]) + z*float64(row[feature.MotionZ])
+		ways += math.Hypot(x, z)
+	}
+	if ways < strideSpeed*float64(job.Length) || !(own > 0) {
+		return
+	}
+	next := float64(job.Stride[b]) * math.Pow(along/own, strideGain)
+	if next-next == 0 {
+		job.Stride[b] = float32(min(max(next, leastStride), mostStride))
+	}
 }
 
 // writeSway finds how the body of walk b sways about the given motion.
@@ -280,6 +325,7 @@ func (w *Walker) writeContacts(job *Walk, b int) {
 		given := w.motionInput[f*cols:][:cols]
 		body := job.Body[f*feature.MotionLen:][:feature.MotionLen]
 		copy(given, body)
+		job.stretch(b, given)
 		copy(given[feature.MotionLen+n:], w.stepInput[f*(feature.MotionLen+w.manner)+feature.MotionLen:][:w.manner])
 		if f < b*job.Length+job.Kept {
 			copy(given[feature.MotionLen:], job.Contacts[f*n:][:n])

@@ -129,6 +129,38 @@ func TestWalkContacts(t *testing.T) {
 	}
 }
 
+// Strides are those of another speed, and the next walk's make up for half of what these lack.
+func TestStride(t *testing.T) {
+	m := made(t, 16, 9)
+	w := must.Get(m.With(m.steady(t, 0.1, duty, lags), m.drift(t)).NewWalker(WalkerOptions{Batch: 2, Length: 100, Workers: 1}))(t)
+	defer w.Close()
+	job, fast := m.walks(2, 100), m.walks(2, 100)
+	job.Stride = []float32{1.25, 0.9}
+	for f := range job.Length {
+		for _, c := range []int{feature.MotionX, feature.MotionZ} {
+			fast.Body[f*feature.MotionLen+c] *= 1.25
+		}
+	}
+	must.Do(t, w.Run(job))
+	must.Do(t, w.Run(fast))
+	one := job.Length * m.Layout.Columns()
+	if !slices.Equal(job.Rows[:one], fast.Rows[:one]) || slices.Equal(job.Rows[one:], fast.Rows[one:]) {
+		t.Error("strides for 1.25 times the speed are not those at that speed")
+	}
+	for _, c := range []struct{ speed, own, stride, want float32 }{
+		{1, 0.8, 1, 1.118}, {1, 0.8, 1.2, 1.3416}, {1, 1.25, 1, 0.8944}, {1, 0.3, 1.2, 1.4}, {0.3, 0.1, 1.1, 1.1}, {1, -1, 1.1, 1.1}, {1, float32(math.NaN()), 1.1, 1.1},
+	} {
+		for f := range job.Length {
+			copy(job.Body[f*feature.MotionLen:], []float32{0.6 * c.speed, 0.8 * c.speed, 0})
+			copy(job.Rows[f*m.Layout.Columns()+m.Layout.Body():], []float32{0.6 * c.own, 0.8 * c.own, 0})
+		}
+		job.Stride[0] = c.stride
+		if w.nextStride(job, 0); m3.Abs(job.Stride[0]-c.want) > 1e-3 {
+			t.Errorf("%+v: the next stride is %g", c, job.Stride[0])
+		}
+	}
+}
+
 // A body at rest stands on both feet.
 func TestWalkStands(t *testing.T) {
 	m := made(t, 16, 9)
@@ -221,7 +253,7 @@ func TestWalkerRefuses(t *testing.T) {
 	defer w.Close()
 	for want, spoil := range map[string]func(*Walk){
 		"Body": func(j *Walk) { j.Body = j.Body[1:] }, "Rows": func(j *Walk) { j.Rows = nil }, "Contacts": func(j *Walk) { j.Contacts = nil },
-		"Gaits": func(j *Walk) { j.Gaits = make([]Gait, 2) }, "Phase": func(j *Walk) { j.Phase = make([]float32, 2) }, "Phases": func(j *Walk) { j.Phases = make([]float32, 2) }, "Kept": func(j *Walk) { j.Kept = 11 }, "Kept is -1": func(j *Walk) { j.Kept = -1 }, "2 walks": func(j *Walk) { j.Batch = 2 }, "9 frames": func(j *Walk) { j.Length = 9 },
+		"Gaits": func(j *Walk) { j.Gaits = make([]Gait, 2) }, "Phase": func(j *Walk) { j.Phase = make([]float32, 2) }, "Phases": func(j *Walk) { j.Phases = make([]float32, 2) }, "Stride": func(j *Walk) { j.Stride = make([]float32, 2) }, "Kept": func(j *Walk) { j.Kept = 11 }, "Kept is -1": func(j *Walk) { j.Kept = -1 }, "2 walks": func(j *Walk) { j.Batch = 2 }, "9 frames": func(j *Walk) { j.Length = 9 },
 	} {
 		job := m.walks(1, 10)
 		spoil(job)

@@ -95,6 +95,8 @@ const (
 	armNear = 0.4
 	// freeElbow is the share of the way below which an elbow follows faster.
 	freeElbow = 0.03
+	// straightSine is the sine of an elbow's angle below which its arm hardly shows to which side it bends.
+	straightSine = 0.15
 	// atTarget is the share of the way from which on a hand is at its target.
 	atTarget = 0.999
 	// The body goes down for places lower than stoopFrom below the spine's lowest joint, by stoopShare of the
@@ -389,15 +391,16 @@ func (a *Arms) bend(m []m3.Xform, i int, s *HandState) {
 		s.swivel = m3.Clamp(turn, -1.5*math.Pi, 1.5*math.Pi)
 		axis = m3.AxisAngle(way, s.swivel*s.share()).Rotate(axis)
 	}
-	// Elbows do not flip where the hand passes them.
+	// Elbows do not flip where the hand passes them, nor where the arm of the motion is straight for a moment.
+	bent := min(axis.Len()/straightSine, 1)
 	chest := m[a.Spine[len(a.Spine)-1]].Rot
 	axis = axis.Normalize(want)
 	if was := flat(chest.Rotate(s.bend)); was.Len() > tiny {
-		follows := m3.Lerp(1, s.follows, rise(s.share(), 0, freeElbow)) // in the end the elbow is the motion's
+		follows := bent * m3.Lerp(1, s.follows, rise(s.share(), 0, freeElbow)) // in the end the elbow is the motion's
 		axis = was.Normalize(axis).Lerp(axis, follows).Normalize(axis)
 	}
 	axis = chest.Conj().Rotate(axis)
 	s.bend, axis = axis, chest.Rotate(axis)
 	extent := upper.Dist(hand) / max(length, tiny) // as it is bent already
-	a.Tree.twoBone(m, arm.Upper, arm.Lower, arm.Hand, s.to, axis, min(armFold, extent), max(maxReach, extent))
+	a.Tree.twoBone(m, arm.Upper, arm.Lower, arm.Hand, s.to, axis, min(armFold, extent), max(maxReach, extent), stretch(max(maxReach, extent)))
 }

@@ -47,7 +47,7 @@ func (s *Legged) lead(m []m3.Xform, l Leg, foot Foot, a, b m3.Vec3, u float32) {
 	length := hip.Pos.Dist(m[l.knee()].Pos) + m[l.knee()].Pos.Dist(ankle.Pos)
 	extent := hip.Pos.Dist(ankle.Pos) / max(length, tiny)
 	bend := s.Rig.bendOf(m, l, &foot)
-	t.twoBone(m, l.hip(), l.knee(), l.ankle(), ankle.Pos.Add(to.Sub(m[l.tip()].Pos)), hip.Rot.Rotate(bend), min(minReach, extent), max(softReach, extent))
+	t.twoBone(m, l.hip(), l.knee(), l.ankle(), ankle.Pos.Add(to.Sub(m[l.tip()].Pos)), hip.Rot.Rotate(bend), min(minReach, extent), max(softReach, extent), stretch(max(softReach, extent)))
 	t.turn(m, l.ankle(), ankle.Rot.Mul(m[l.ankle()].Rot.Conj()))
 	t.aim(m, l.ankle(), m[l.tip()].Pos, to, 1)
 }

@@ -24,8 +24,6 @@ const (
 	bodyEaseHalflife = 0.1
 	// maxSunkDepth is how deep the flat pose's feet may be in the ground before the body rises, m.
 	maxSunkDepth = 0.02
-	// levelHalflife is the half-life in which a body is raised or lowered to the height of its standing feet, s, and mostLevel how far, m.
-	levelHalflife, mostLevel = 0.5, 0.04
 	// firstSinkPasses is the number of passes in which a new body sinks. One is not enough, because
 	// a sinking chest swings the forelegs.
 	firstSinkPasses = 3
@@ -43,7 +41,6 @@ type Body struct {
 	shift  m3.Vec3             // by how much it was moved in the last tick, m
 	lean   springVec           // by how much more than its flat pose it is tilted: the way over the height
 	over   springVec           // by how much it is moved over its feet, m
-	level  float32             // by how much its standing feet are too high in the flat pose, m
 	sink   [2]spring           // how far hips and chest are lowered for their legs, m
 	head   [maxChain]limiter   // the joints' ways through the world
 	tail   [maxChain]limiter   // last, as people have none: saves end before it
@@ -74,30 +71,6 @@ func (b *Body) observe(hips m3.Vec3, dt float32) float32 {
 	}
 	b.at = hips
 	return b.pace
-}
-
-// levelBody finds by how much the feet that stand are too high in the flat pose m of this tick, or, if negative, too deep, and lowers m by
-// the change. Poses of one generator differ by as much as those whom it has learned from: each foot that is brought to the ground by its own
-// leg alone would bend its knee.
-func (s *Legged) levelBody(m []m3.Xform, feet []Foot, b *Body) {
-	var sum, n float32
-	for i, l := range s.Rig.Roles.Legs {
-		if f := &feet[i]; f.givenContact && f.given && (f.locked || !b.seen) {
-			sum += m[l.tip()].Pos.Y + s.level - TipHeight
-			n++
-		}
-	}
-	if n == 0 {
-		return
-	}
-	to := m3.Clamp(sum/n, -mostLevel, mostLevel)
-	if b.seen {
-		to = m3.DampTo(b.level, to, levelHalflife, s.DT)
-	}
-	for j := range m {
-		m[j].Pos.Y -= to - s.level
-	}
-	b.level, s.level = to, to
 }
 
 // meanGround returns the mean height of the ground under p along the heading ahead.

@@ -281,7 +281,7 @@ func TestTwoBone(t *testing.T) {
 		target := a.model[1].Pos.Add(dir.Scale(d))
 		axis := a.model[1].Rot.Rotate(m3.V(1, 0, 0)) // either side of the bend
 		soft := rapid.Float32Range(0.8, 1).Draw(rt, "soft")
-		a.tree.twoBone(a.model, 1, 2, 3, target, axis, 0, soft)
+		a.tree.twoBone(a.model, 1, 2, 3, target, axis, 0, soft, stretch(soft))
 		a.check(rt, before)
 		least, most := max(d, m3.Abs(la-lb)), max(d, m3.Abs(la-lb))
 		if full := la + lb; d > soft*full {

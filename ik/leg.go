@@ -189,7 +189,8 @@ func (s *Legged) moveLeg(m []m3.Xform, l Leg, p *legPlan, foot *Foot) {
 	for _, j := range l[:len(l)-4] {
 		t.aim(m, j, m[l.ankle()].Pos, p.ankle, upperJointShare)
 	}
-	t.twoBone(m, l.hip(), l.knee(), l.ankle(), p.ankle, m[l.hip()].Rot.Rotate(p.bend), p.minReach, p.reach)
+	// A leg that is nearly straight in the flat pose comes at most halfway to being straight: out of that its knee would jerk.
+	t.twoBone(m, l.hip(), l.knee(), l.ankle(), p.ankle, m[l.hip()].Rot.Rotate(p.bend), p.minReach, p.reach, max(maxReach-p.reach, min(0.002, (1-p.reach)/2)))
 	s.raiseKnee(m, l, foot)
 	if _, turned := s.limitAcceleration(m, l.hip(), l.knee(), &foot.knee, s.footAccel); turned {
 		t.aim(m, l.knee(), m[l.ankle()].Pos, p.ankle, 1)

@@ -63,7 +63,6 @@ type Legged struct {
 	floor  float32 // its floor, m
 	shift  m3.Vec3 // of its body, m
 	tilt   m3.Quat // and by how much it leans
-	level  float32 // by how much its standing feet are too high, m
 	falls  bool
 	fallen float32 // for how long, s
 }
@@ -188,11 +187,9 @@ func (s *Legged) enter(row int) {
 
 // row grounds one row and reports whether that gave a pose.
 func (s *Legged) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot, steps []Step, going *Going, body *Body) bool {
-	s.level = body.level
 	if !s.pose(m, pos, rot) {
 		return false
 	}
-	s.levelBody(m, feet, body)
 	s.fallDown(m, body)
 	pace := body.observe(m[s.Rig.Roles.Spine[0]].Pos, s.DT)
 	s.footAccel = max(s.MaxFootAccel, s.RunFootAccel*pace*pace)
@@ -237,12 +234,12 @@ func (s *Legged) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot, st
 	return s.Rig.Tree.settle(m, pos)
 }
 
-// pose writes the flat pose, lowered by Sole and for its standing feet, and reports whether it can be used.
+// pose writes the flat pose, lowered by Sole, and reports whether it can be used.
 func (s *Legged) pose(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat) bool {
 	ok := s.Rig.Tree.pose(m, pos, rot)
-	if down := s.Sole + s.level; ok && down != 0 {
+	if ok && s.Sole != 0 {
 		for j := range m {
-			m[j].Pos.Y -= down
+			m[j].Pos.Y -= s.Sole
 		}
 	}
 	return ok

@@ -78,32 +78,6 @@ func TestPersonStandsOnSlopes(t *testing.T) {
 	}
 }
 
-// A body whose flat pose is too low or too high for its standing feet is raised or lowered as a whole: its knees stay as they were.
-func TestBodyIsLevelled(t *testing.T) {
-	for _, off := range []float32{-0.03, 0, 0.03} {
-		s, names := walker(t, ik.Level(0))
-		s.Contacts = []bool{true, true}
-		must.Do(t, s.Validate())
-		hip, knee, foot := index(names, "LeftUpLeg"), index(names, "LeftLeg"), index(names, "LeftFoot")
-		bend := func() float32 {
-			return s.Model[hip].Pos.Sub(s.Model[knee].Pos).Normalize(m3.Up).Dot(s.Model[foot].Pos.Sub(s.Model[knee].Pos).Normalize(m3.Up))
-		}
-		stands := s.Sole + ik.TipHeight - 0.05 // at rest its toes' joints are 5 cm high
-		s.Pos[0].Y += stands
-		s.Run(0, 1)
-		rest, straight := s.Model[0].Pos.Y, bend()
-		for tick := range 300 {
-			if tick == 0 {
-				s.Pos[0].Y += off
-			}
-			s.Run(0, 1)
-		}
-		if h := s.Model[0].Pos.Y; m3.Abs(h-rest) > 1e-3 || m3.Abs(bend()-straight) > 1e-3 {
-			t.Errorf("%.2f m off: the hips are %.3f m high, want %.3f; the knee's cosine is %.4f, want %.4f", off, h, rest, bend(), straight)
-		}
-	}
-}
-
 // A leg that is nearly straight in the flat pose comes no nearer to straight than halfway.
 func TestKneesDoNotLock(t *testing.T) {
 	s, names := walker(t, ik.Level(0))

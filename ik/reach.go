@@ -17,7 +17,7 @@ func (r *Rig) Reach(m []m3.Xform, leg int, to m3.Vec3, foot *Foot) {
 		return
 	}
 	tip := m[l.tip()].Pos.Add(to.Sub(ankle.Pos))
-	t.twoBone(m, l.hip(), l.knee(), l.ankle(), to, hip.Rot.Rotate(bend), min(minReach, extent), max(softReach, extent))
+	t.twoBone(m, l.hip(), l.knee(), l.ankle(), to, hip.Rot.Rotate(bend), min(minReach, extent), max(softReach, extent), stretch(max(softReach, extent)))
 	t.turn(m, l.ankle(), ankle.Rot.Mul(m[l.ankle()].Rot.Conj()))
 	t.aim(m, l.ankle(), m[l.tip()].Pos, tip, 1)
 }

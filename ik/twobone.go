@@ -6,13 +6,16 @@ import "mannequin/engine/m3"
 // straighter.
 const maxReach = 0.985
 
+// stretch returns by which share of its length a limb stretches at most that is exact up to the share soft: to maxReach, or a little.
+func stretch(soft float32) float32 { return max(maxReach-soft, 0.002) }
+
 // twoBone turns a and b so that end is at target, exactly up to the share soft of the limb's
-// length. Beyond soft the limb stretches ever less, and never past maxReach or, if soft is more, by 0.002
-// and halfway to being straight: a limb that followed exactly would snap straight, because its middle joint turns
-// ever faster. It does not fold beyond the share least. The limb bends in the plane perpendicular
+// length. Beyond soft the limb stretches ever less, and never by more than the share more: a limb that
+// followed exactly would snap straight, because its middle joint turns ever faster. It does not fold beyond
+// the share least. The limb bends in the plane perpendicular
 // to axis, to its positive side (toA × toEnd along axis, seen from the middle joint), whichever way
 // it was bent before: the axis is the normal of the plane of the pole vector.
-func (t *Tree) twoBone(m []m3.Xform, a, b, end int, target, axis m3.Vec3, least, soft float32) {
+func (t *Tree) twoBone(m []m3.Xform, a, b, end int, target, axis m3.Vec3, least, soft, more float32) {
 	root := m[a].Pos
 	la, lb := root.Dist(m[b].Pos), m[b].Pos.Dist(m[end].Pos)
 	if !target.Finite() || la < tiny || lb < tiny {
@@ -21,7 +24,7 @@ func (t *Tree) twoBone(m []m3.Xform, a, b, end int, target, axis m3.Vec3, least,
 	}
 	d := target.Dist(root)
 	to := target.Sub(root).Normalize(m[end].Pos.Sub(root).Normalize(m3.Up))
-	exact, rest := soft*(la+lb), max(maxReach-soft, min(0.002, (1-soft)/2))*(la+lb)
+	exact, rest := soft*(la+lb), more*(la+lb)
 	if d > exact {
 		d = exact + rest*(1-m3.Exp((exact-d)/rest))
 	}

@@ -31,6 +31,7 @@ type maker struct {
 	restyle  func(worker, k int)
 	hold     func(worker, k int)
 	swing    func(worker, k int)
+	level    func(worker, k int)
 	after    func(worker, k int)
 }
 
@@ -74,6 +75,7 @@ func (n *Networks) newMaker(s *Stream) (*maker, error) {
 		r.hold[worker].run(rows, content, k.walk.Contacts[from*s.window*contacts:])
 	}
 	k.swing = func(_, i int) { k.join(k.order, i) }
+	k.level = func(_, i int) { k.levelWindow(i) }
 	k.after = func(_, i int) { k.finish(k.order, i) }
 	return k, nil
 }
@@ -120,6 +122,7 @@ func (k *maker) make(n int) error {
 	if err := k.style(); err != nil {
 		return err
 	}
+	k.walker.pool.Run(n, k.level)
 	if k.edit.Iterations == 0 {
 		return nil
 	}

@@ -21,7 +21,7 @@ const (
 	// mostSlide is by how much more a foot may move than the source's because the character is wider or longer, as a
 	// share of the way of the source's.
 	mostSlide = 0.15
-	// standing is the height of a foot above the ground, by the length of its leg, from which on it carries less.
+	// standing is the height of a foot above the ground, by the length of its leg, from which on it carries less; from twice that, nothing.
 	standing = 0.06
 )
 
@@ -103,7 +103,7 @@ func (l *limb) goal(src []m3.Xform, scale float32, foot *Foot, turns []m3.Quat) 
 		g.at.Y = m3.Lerp(g.at.Y, heel, rise((reach.Y-l.flat)/l.sourceReach.Len(), toesUp, 2*toesUp))
 	}
 	g.high = tip.Y - l.low
-	g.load = 1 - rise(g.high/(l.a+l.b), standing, 3*standing)
+	g.load = 1 - rise(g.high/(l.a+l.b), standing, 2*standing)
 	return g
 }
 

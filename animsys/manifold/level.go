@@ -1,0 +1,49 @@
+package manifold
+
+import (
+	"mannequin/engine/m3"
+	"mannequin/ik"
+)
+
+// levelMost is how far the people of a window are raised or lowered at most, m.
+const levelMost = 0.04
+
+// level raises or lowers the joints of rows, (frames, columns) raw, by as much as the toes of flat feet are too low or too high in the mean.
+// stand, (frames, contacts), are 1 for contacts that stand. The networks' people stand by up to 3 cm too low, each otherwise: if the ground
+// solver made up for that by each leg alone, knees would bend as feet land.
+func (w *Walker) level(rows, stand []float32) {
+	l := w.model.Layout
+	cols, n := l.Columns(), len(l.Contacts)
+	var off, feet float32
+	for c, heel := range w.heel {
+		if heel < 0 {
+			continue
+		}
+		at := l.Pos(l.Joint(l.Contacts[c].Joint)) + 1
+		for f := range len(rows) / cols {
+			if stand[f*n+c] > 0 && stand[f*n+heel] > 0 {
+				off += rows[f*cols+at] - standsAt
+				feet++
+			}
+		}
+	}
+	if off /= max(feet, 1); off-off != 0 {
+		return
+	}
+	off = m3.Clamp(off, -levelMost, levelMost)
+	for f := range len(rows) / cols {
+		for j := range l.Joints {
+			rows[f*cols+l.Pos(j)+1] -= off
+		}
+	}
+}
+
+// standsAt is the height of the toes' joints of people who stand, m.
+var standsAt = ik.DefaultHuman().Sole + ik.TipHeight
+
+// levelWindow levels window i.
+func (k *maker) levelWindow(i int) {
+	m := k.s.model
+	rows, stand := k.s.window*m.Layout.Columns(), k.s.window*len(m.Layout.Contacts)
+	k.walker.level(k.walk.Rows[i*rows:][:rows], k.walk.Contacts[i*stand:][:stand])
+}

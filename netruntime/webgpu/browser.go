@@ -19,6 +19,8 @@ import (
 
 type (
 	openGPU  = js.Value
+	bindings struct{ js.Value }
+	layout   struct{ js.Value }
 	group    struct{ js.Value }
 	pipeline struct{ js.Value }
 	mapping  = *buffer
@@ -26,8 +28,9 @@ type (
 
 // gpu is a GPUDevice.
 type gpu struct {
-	device, queue         js.Value
-	session, call, layout js.Value
+	device, queue js.Value
+	session, call *bindings
+	layout        *layout
 
 	buffers, groups, writes, encoders, submits, push, pop    js.Value // methods
 	pass, kernel, bind, dispatch, endKernels, copy, finished js.Value // of any encoder
@@ -211,18 +214,40 @@ func (d *device) init(open openGPU) (err error) {
 		d.fault(failure(args[0].Get("error")))
 		return nil
 	}))
-	entry := func(binding int, kind string, size int) any {
-		return map[string]any{"binding": binding, "visibility": js.Global().Get("GPUShaderStage").Get("COMPUTE"),
-			"buffer": map[string]any{"type": kind, "minBindingSize": size}}
+	if d.session, err = d.describe(
+		described{bindMemory, gputypes.BufferBindingTypeStorage, 4}, described{bindConstants, gputypes.BufferBindingTypeReadOnlyStorage, 4},
+		described{bindOps, gputypes.BufferBindingTypeReadOnlyStorage, 4}, described{bindRun, gputypes.BufferBindingTypeUniform, runBytes},
+	); err != nil {
+		return err
 	}
-	layout := func(entries ...any) js.Value {
-		return open.Call("createBindGroupLayout", map[string]any{"entries": entries})
+	if d.call, err = d.describe(described{bindCall, gputypes.BufferBindingTypeUniform, callBytes}); err != nil {
+		return err
 	}
-	d.session = layout(entry(bindMemory, "storage", 4), entry(bindConstants, "read-only-storage", 4), entry(bindOps, "read-only-storage", 4),
-		entry(bindRun, "uniform", runBytes))
-	d.call = layout(entry(bindCall, "uniform", callBytes))
-	d.layout = open.Call("createPipelineLayout", map[string]any{"bindGroupLayouts": []any{d.session, d.call}})
-	return nil
+	d.layout, err = d.layoutOf(d.session, d.call)
+	return err
+}
+
+// describe describes the bindings of a group.
+func (d *device) describe(all ...described) (b *bindings, err error) {
+	defer caught(&err)
+	kinds := map[gputypes.BufferBindingType]string{gputypes.BufferBindingTypeStorage: "storage",
+		gputypes.BufferBindingTypeReadOnlyStorage: "read-only-storage", gputypes.BufferBindingTypeUniform: "uniform"}
+	var entries []any
+	for _, b := range all {
+		entries = append(entries, map[string]any{"binding": b.number, "visibility": js.Global().Get("GPUShaderStage").Get("COMPUTE"),
+			"buffer": map[string]any{"type": kinds[b.kind], "minBindingSize": b.least}})
+	}
+	return &bindings{d.device.Call("createBindGroupLayout", map[string]any{"entries": entries})}, nil
+}
+
+// layoutOf returns the layout of kernels with such groups.
+func (d *device) layoutOf(groups ...*bindings) (l *layout, err error) {
+	defer caught(&err)
+	var all []any
+	for _, g := range groups {
+		all = append(all, g.Value)
+	}
+	return &layout{d.device.Call("createPipelineLayout", map[string]any{"bindGroupLayouts": all})}, nil
 }
 
 // fault keeps an error for the next run, or for the one in progress.
@@ -246,10 +271,10 @@ func failure(v js.Value) error {
 }
 
 // pipeline compiles a kernel.
-func (d *device) pipeline(name, source string) (p *pipeline, err error) {
+func (d *device) pipeline(of *layout, name, source string) (p *pipeline, err error) {
 	defer caught(&err)
 	module := d.device.Call("createShaderModule", map[string]any{"label": name, "code": source})
-	v, err := await(d.device.Call("createComputePipelineAsync", map[string]any{"label": name, "layout": d.layout,
+	v, err := await(d.device.Call("createComputePipelineAsync", map[string]any{"label": name, "layout": of.Value,
 		"compute": map[string]any{"module": module, "entryPoint": name}}), startTimeout)
 	return &pipeline{v}, err
 }
@@ -305,22 +330,18 @@ func (b *buffer) Release() {
 	}
 }
 
-// group binds buffers for a session, or for a call.
-func (d *device) group(call bool, bindings ...binding) (g *group, err error) {
+// group binds buffers.
+func (d *device) group(of *bindings, all ...binding) (g *group, err error) {
 	defer caught(&err)
-	layout := d.session
-	if call {
-		layout = d.call
-	}
 	var entries []any
-	for _, b := range bindings {
+	for _, b := range all {
 		resource := map[string]any{"buffer": b.of.Value, "offset": b.offset}
 		if b.size > 0 {
 			resource["size"] = b.size
 		}
 		entries = append(entries, map[string]any{"binding": b.number, "resource": resource})
 	}
-	return &group{d.groups.Invoke(map[string]any{"layout": layout, "entries": entries})}, nil
+	return &group{d.groups.Invoke(map[string]any{"layout": of.Value, "entries": entries})}, nil
 }
 
 // Release does nothing: JavaScript frees it.

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gogpu/gputypes"
+
 	"mannequin/netruntime/internal/reserve"
 )
 
@@ -16,7 +18,7 @@ import (
 const Built = true
 
 // device is the process's GPU. vulkan.go and browser.go have the rest of it, for the library and for a
-// browser: the types gpu, buffer, group, pipeline, commands, mapping and mapped, and their methods.
+// browser: the types gpu, buffer, bindings, layout, group, pipeline, commands, mapping and mapped, and their methods.
 type device struct {
 	gpu
 	busy     chan struct{} // holds one: the library is not for several goroutines
@@ -121,7 +123,7 @@ func (d *device) use(open openGPU) error {
 		return fmt.Errorf("webgpu: %s: %w", d.name, err)
 	}
 	compile := func(to **pipeline, name, source string) (err error) {
-		if *to, err = d.pipeline(name, source); err != nil {
+		if *to, err = d.pipeline(d.layout, name, source); err != nil {
 			return fmt.Errorf("webgpu: %s: kernel %s: %w", d.name, name, err)
 		}
 		return nil
@@ -152,4 +154,11 @@ type binding struct {
 	number       uint32
 	of           *buffer
 	offset, size int64
+}
+
+// described is a binding of a group: what kind of memory, and how many bytes at least.
+type described struct {
+	number uint32
+	kind   gputypes.BufferBindingType
+	least  int
 }

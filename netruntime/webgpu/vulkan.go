@@ -17,6 +17,8 @@ type (
 	openGPU  = *wgpu.Device
 	buffer   = wgpu.Buffer
 	group    = wgpu.BindGroup
+	bindings = wgpu.BindGroupLayout
+	layout   = wgpu.PipelineLayout
 	pipeline = wgpu.ComputePipeline
 	mapping  = *wgpu.MapPending
 )
@@ -25,9 +27,9 @@ type (
 type gpu struct {
 	gpu     *wgpu.Device
 	queue   *wgpu.Queue
-	session *wgpu.BindGroupLayout
-	call    *wgpu.BindGroupLayout
-	layout  *wgpu.PipelineLayout
+	session *bindings
+	call    *bindings
+	layout  *layout
 	last    uint64 // submission
 	pending bool   // copies wait for the next
 }
@@ -61,35 +63,42 @@ func held() error { return nil }
 func (d *device) init(open openGPU) (err error) {
 	limits := open.Limits()
 	d.gpu.gpu, d.queue, d.most = open, open.Queue(), int64(min(limits.MaxStorageBufferBindingSize, limits.MaxBufferSize))
-	entry := func(binding uint32, kind gputypes.BufferBindingType, size uint64) wgpu.BindGroupLayoutEntry {
-		return wgpu.BindGroupLayoutEntry{Binding: binding, Visibility: wgpu.ShaderStageCompute,
-			Buffer: &gputypes.BufferBindingLayout{Type: kind, MinBindingSize: size}}
-	}
-	if d.session, err = open.CreateBindGroupLayout(&wgpu.BindGroupLayoutDescriptor{Label: "session", Entries: []wgpu.BindGroupLayoutEntry{
-		entry(bindMemory, gputypes.BufferBindingTypeStorage, 4),
-		entry(bindConstants, gputypes.BufferBindingTypeReadOnlyStorage, 4),
-		entry(bindOps, gputypes.BufferBindingTypeReadOnlyStorage, 4),
-		entry(bindRun, gputypes.BufferBindingTypeUniform, runBytes),
-	}}); err != nil {
+	if d.session, err = d.describe(
+		described{bindMemory, gputypes.BufferBindingTypeStorage, 4}, described{bindConstants, gputypes.BufferBindingTypeReadOnlyStorage, 4},
+		described{bindOps, gputypes.BufferBindingTypeReadOnlyStorage, 4}, described{bindRun, gputypes.BufferBindingTypeUniform, runBytes},
+	); err != nil {
 		return err
 	}
 	// The library's dynamic offsets do not reach Vulkan: each call has a group of its own.
-	if d.call, err = open.CreateBindGroupLayout(&wgpu.BindGroupLayoutDescriptor{Label: "call", Entries: []wgpu.BindGroupLayoutEntry{
-		entry(bindCall, gputypes.BufferBindingTypeUniform, callBytes),
-	}}); err != nil {
+	if d.call, err = d.describe(described{bindCall, gputypes.BufferBindingTypeUniform, callBytes}); err != nil {
 		return err
 	}
-	d.layout, err = open.CreatePipelineLayout(&wgpu.PipelineLayoutDescriptor{Label: "kernels", BindGroupLayouts: []*wgpu.BindGroupLayout{d.session, d.call}})
+	d.layout, err = d.layoutOf(d.session, d.call)
 	return err
 }
 
+// describe describes the bindings of a group.
+func (d *device) describe(all ...described) (*bindings, error) {
+	var entries []wgpu.BindGroupLayoutEntry
+	for _, b := range all {
+		entries = append(entries, wgpu.BindGroupLayoutEntry{Binding: b.number, Visibility: wgpu.ShaderStageCompute,
+			Buffer: &gputypes.BufferBindingLayout{Type: b.kind, MinBindingSize: uint64(b.least)}})
+	}
+	return d.gpu.gpu.CreateBindGroupLayout(&wgpu.BindGroupLayoutDescriptor{Label: "bindings", Entries: entries})
+}
+
+// layoutOf returns the layout of kernels with such groups.
+func (d *device) layoutOf(groups ...*bindings) (*layout, error) {
+	return d.gpu.gpu.CreatePipelineLayout(&wgpu.PipelineLayoutDescriptor{Label: "kernels", BindGroupLayouts: groups})
+}
+
 // pipeline compiles a kernel.
-func (d *device) pipeline(name, source string) (*pipeline, error) {
+func (d *device) pipeline(of *layout, name, source string) (*pipeline, error) {
 	module, err := d.gpu.gpu.CreateShaderModule(&wgpu.ShaderModuleDescriptor{Label: name, WGSL: source})
 	if err != nil {
 		return nil, err
 	}
-	return d.gpu.gpu.CreateComputePipeline(&wgpu.ComputePipelineDescriptor{Label: name, Layout: d.layout, Module: module, EntryPoint: name})
+	return d.gpu.gpu.CreateComputePipeline(&wgpu.ComputePipelineDescriptor{Label: name, Layout: of, Module: module, EntryPoint: name})
 }
 
 // scoped calls f, which makes what a session needs.
@@ -105,13 +114,10 @@ func (d *device) buffer(label string, bytes int64, usage gputypes.BufferUsage) (
 	return b, nil
 }
 
-// group binds buffers for a session, or for a call.
-func (d *device) group(call bool, bindings ...binding) (*group, error) {
-	desc := &wgpu.BindGroupDescriptor{Label: "session", Layout: d.session}
-	if call {
-		desc.Label, desc.Layout = "call", d.call
-	}
-	for _, b := range bindings {
+// group binds buffers.
+func (d *device) group(of *bindings, all ...binding) (*group, error) {
+	desc := &wgpu.BindGroupDescriptor{Label: "group", Layout: of}
+	for _, b := range all {
 		desc.Entries = append(desc.Entries, wgpu.BindGroupEntry{Binding: b.number, Buffer: b.of, Offset: uint64(b.offset), Size: uint64(b.size)})
 	}
 	g, err := d.gpu.gpu.CreateBindGroup(desc)

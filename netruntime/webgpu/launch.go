@@ -1,0 +1,58 @@
+package webgpu
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+	"unsafe"
+)
+
+// WorkOptions are the options of a Work.
+type WorkOptions struct {
+	Log     *slog.Logger  // receives a line if the GPU is lost; nil is slog.Default()
+	Timeout time.Duration // the longest wait for the GPU, after which it counts as lost; 0 is ten seconds
+}
+
+// setDefaults sets defaults.
+func (o *WorkOptions) setDefaults() error {
+	o.Log, o.Timeout = cmp.Or(o.Log, slog.Default()), cmp.Or(o.Timeout, defaultTimeout)
+	if o.Timeout < 0 {
+		return fmt.Errorf("webgpu: a timeout of %v", o.Timeout)
+	}
+	return nil
+}
+
+// ErrLost is wrapped by the errors of a Work that has no GPU, or no longer.
+var ErrLost = errors.New("webgpu: the GPU was lost, or there is none")
+
+// Access is what kernels do with a memory.
+type Access int
+
+// The accesses.
+const (
+	ReadOnly Access = iota
+	ReadWrite
+)
+
+// Launch is a part of a submission: workgroups of a kernel, or a run of a network.
+type Launch struct {
+	Kernel         *Kernel
+	Bound          *Bound
+	Groups, Layers int // workgroups along x and y; 0 layers are 1
+
+	Network *Network
+	Rows    int
+}
+
+// Copy is a part of a memory that a submission copies for the processor, a multiple of four bytes at one.
+type Copy struct {
+	From      *Memory
+	At, Bytes int64
+}
+
+// Bytes returns the memory of numbers, as Write and Read take it.
+func Bytes[T float32 | uint32](x []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
+}

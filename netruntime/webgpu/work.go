@@ -159,8 +159,10 @@ func (w *Work) Kernel(name, source string) (*Kernel, error) {
 			}
 			defer w.device.leave()
 			var err error
-			k.pipeline, err = w.device.pipeline(w.layout, name, source)
-			return err
+			if k.pipeline, err = w.device.pipeline(w.layout, name, source); err != nil {
+				return fmt.Errorf("webgpu: %s: kernel %s: %w: %w", w.device.name, name, err, errPlan)
+			}
+			return nil
 		})
 	})
 	return k, err

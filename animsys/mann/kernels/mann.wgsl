@@ -129,7 +129,7 @@ fn curvature(base: u32) -> f32 {
 
 // plan decides what a row does: see planRow. A goal is: move (2), turn, speed, action.
 fn plan(base: u32, goal: u32) {
-	var move = vec2<f32>(goals[goal], goals[goal + 1u]);
+	var wish = vec2<f32>(goals[goal], goals[goal + 1u]);
 	var turn = goals[goal + 2u];
 	var speed = goals[goal + 3u];
 	var action = u32(goals[goal + 4u]);
@@ -141,16 +141,16 @@ fn plan(base: u32, goal: u32) {
 	// choose
 	let velocity = vel_at(base, now);
 	let have = sqrt(dot(velocity, velocity));
-	var moving = some(move) || turn != 0.0;
+	var moving = some(wish) || turn != 0.0;
 	if action == jump {
 		if curvature(base) > max_curvature || rows[base + leap] >= leap_ticks {
 			action = walk;
 		} else if !moving {
-			move = vec2<f32>(0.0, 1.0);
+			wish = vec2<f32>(0.0, 1.0);
 			moving = true;
 		}
 	} else if action == sit || action == lie || action == stand {
-		move = vec2<f32>();
+		wish = vec2<f32>();
 		turn = 0.0;
 		if have > slow_speed {
 			action = walk;
@@ -164,22 +164,22 @@ fn plan(base: u32, goal: u32) {
 	}
 	if action == idle && low {
 		action = walk;
-		move = vec2<f32>(0.0, 1.0);
+		wish = vec2<f32>(0.0, 1.0);
 		speed = rise_speed;
-	} else if some(move) {
-		let way = unit2(move, move);
-		let l = sqrt(dot(move, move));
+	} else if some(wish) {
+		let way = unit2(wish, wish);
+		let l = sqrt(dot(wish, wish));
 		var v = way * speed;
 		v = vec2<f32>(clamp(v.x, -sideways, sideways), max(v.y, -backward));
-		move = unit2(v, way) * l;
+		wish = unit2(v, way) * l;
 		speed = sqrt(dot(v, v));
 	} else if turn != 0.0 {
-		move = vec2<f32>(0.0, 1.0);
+		wish = vec2<f32>(0.0, 1.0);
 		speed = pivot * abs(turn) * max_turn;
 	}
-	let wants = some(move) || turn != 0.0;
+	let wants = some(wish) || turn != 0.0;
 	let gain = select(share_decay, share_gain, wants);
-	speed *= sqrt(dot(move, move));
+	speed *= sqrt(dot(wish, wish));
 	speed = regulate(base, speed, have, action);
 	// face
 	let fwd = dir_at(base, now);
@@ -199,9 +199,9 @@ fn plan(base: u32, goal: u32) {
 	}
 	let dir = unit2(lerp2(get2(base + target_dir), goal_dir, gain), goal_dir);
 	put2(base + target_dir, dir);
-	let goal_vel = out_of(dir, unit2(move, vec2<f32>())) * speed;
+	let goal_vel = out_of(dir, unit2(wish, vec2<f32>())) * speed;
 	put2(base + target_vel, lerp2(get2(base + target_vel), goal_vel, gain));
-	rows[base + correct] = lerp(rows[base + correct], max(min(sqrt(dot(move, move)), 1.0), abs(turn)), gain);
+	rows[base + correct] = lerp(rows[base + correct], max(min(sqrt(dot(wish, wish)), 1.0), abs(turn)), gain);
 	rows[base + action_now] = tables[columns + action];
 	var seconds = tables[ramps + action];
 	if jumps > 0.0 {
@@ -437,8 +437,8 @@ fn lead(base: u32, j: u32, y: u32) -> f32 {
 
 // turn_head turns neck and head back toward where dogs look.
 fn turn_head(base: u32) {
-	let active = weight(base, column_move) + weight(base, column_idle);
-	if nose < 0 || active == 0.0 {
+	let awake = weight(base, column_move) + weight(base, column_idle);
+	if nose < 0 || awake == 0.0 {
 		return;
 	}
 	let head_pos = get3(base + bone_pos + 3u * u32(head));
@@ -446,7 +446,7 @@ fn turn_head(base: u32) {
 	let look = get3(base + bone_pos + 3u * u32(nose)) - head_pos;
 	let soon = angle_to(dir_at(base, now), dir_at(base, now + head_lead));
 	let spine = neck_pos - get3(base + bone_pos);
-	let share = active * share_head * 0.5;
+	let share = awake * share_head * 0.5;
 	let yaw = -share * excess(wrap(angle(look.x, look.z) - angle(spine.x, spine.z) - soon), head_free_yaw);
 	let up = -share * excess(angle(look.y, sqrt(dot(look.xz, look.xz))) + head_down, head_free_up);
 	if yaw == 0.0 && up == 0.0 {

@@ -439,3 +439,11 @@ func (m *mapped) unmap() (err error) {
 	m.of.unmap.Invoke()
 	return nil
 }
+
+// Use calls f with the browser's GPUDevice, for a renderer of one's own on it. An error of f means that the GPU is lost.
+func (w *Work) Use(f func(gpu js.Value) error) error {
+	return w.checked(func() error { return f(w.device.device) })
+}
+
+// Buffer returns the GPUBuffer, for Use: a storage and a vertex buffer.
+func (m *Memory) Buffer() js.Value { return m.buffer.Value }

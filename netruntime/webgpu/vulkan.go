@@ -272,3 +272,18 @@ func (m *mapped) unmap() error {
 	m.whole.Release()
 	return readError(m.of.Unmap())
 }
+
+// Use calls f with the device of the library, for a renderer of one's own on it. Nobody else calls the library meanwhile, and f may not
+// keep the device: all calls of it belong into Use. An error of f means that the GPU is lost.
+func (w *Work) Use(f func(gpu *wgpu.Device) error) error {
+	return w.checked(func() error {
+		if err := w.device.enter(w.opt.Timeout); err != nil {
+			return err
+		}
+		defer w.device.leave()
+		return f(w.device.gpu.gpu)
+	})
+}
+
+// Buffer returns the library's buffer, for Use: a storage and a vertex buffer.
+func (m *Memory) Buffer() *wgpu.Buffer { return m.buffer }

@@ -28,7 +28,7 @@ type Work struct {
 	closed   bool
 }
 
-// Memory is memory of the GPU. It begins with zeros.
+// Memory is memory of the GPU.
 type Memory struct {
 	*buffer
 	bytes int64
@@ -139,7 +139,7 @@ func (w *Work) Memory(label string, bytes int64) (*Memory, error) {
 	}
 	m := &Memory{bytes: bytes}
 	err := w.do(func() (err error) {
-		m.buffer, err = w.device.buffer(label, bytes, gputypes.BufferUsageStorage|gputypes.BufferUsageCopyDst|gputypes.BufferUsageCopySrc)
+		m.buffer, err = w.device.buffer(label, bytes, gputypes.BufferUsageStorage|gputypes.BufferUsageVertex|gputypes.BufferUsageCopyDst|gputypes.BufferUsageCopySrc)
 		return err
 	})
 	if err == nil {

@@ -73,7 +73,7 @@ type arrival struct {
 // Root is where an agent is as of the last tick.
 type Root struct {
 	At       m3.Xform // on flat ground, +Z ahead, world space
-	Hips     float32  // height of its hips on the ground, m
+	Hips     float32  // height of its hips, m: on flat ground, and the ground's there
 	Velocity m3.Vec3  // m/s
 	Restored int      // how often it went back to a good pose: see mann.Batch.Restored
 }
@@ -181,11 +181,11 @@ func (c *Crowd) Adopt(st *generator.State, origin m3.Vec3) (agent int, err error
 	if c.closed || c.porter == nil {
 		return 0, errClosed
 	}
+	st.Rewind()
 	if _, err := c.porter.Restore(st); err != nil {
 		return 0, fmt.Errorf("resident: %w", err)
 	}
 	goal := c.porter.Controls()[0]
-	goal.Shift(origin)
 	c.porter.Shift(0, origin.Flat())
 	return c.enter(goal)
 }
@@ -218,7 +218,7 @@ func (c *Crowd) enter(goal control.Goal) (agent int, err error) {
 	}
 	root, velocity := c.porter.RootOf(row)
 	pos, _ := c.porter.Batch.Pose(0)
-	c.roots[agent] = Root{At: root, Velocity: velocity, Hips: pos[0].Y + c.opt.Ground.Height(root.Pos.X, root.Pos.Z)}
+	c.roots[agent] = Root{At: root, Velocity: velocity, Hips: pos[0].Y + c.opt.Ground.Height(pos[0].X, pos[0].Z)}
 	c.goals[agent], c.alive[agent], c.born[agent], c.used = goal, true, c.tick, max(c.used, agent+1)
 	return agent, nil
 }
@@ -381,8 +381,8 @@ func (c *Crowd) Bones(dst []m3.Xform, agents ...int) ([]m3.Xform, error) {
 	return dst, nil
 }
 
-// Save writes the state of an agent as mann.Controller.Save does, with its goal: animsys.Crowd.SpawnSaved takes it, with an origin of zero,
-// and Adopt. On the GPU it waits for it.
+// Save writes the state of an agent into st as mann.Controller.Save does, with its goal: animsys.Crowd.SpawnSaved and Adopt take it, with an
+// origin of zero. On the GPU it waits for it.
 func (c *Crowd) Save(st *generator.State, agent int) error {
 	if err := c.has(agent); err != nil {
 		return err
@@ -397,8 +397,9 @@ func (c *Crowd) Save(st *generator.State, agent int) error {
 	if err := c.porter.Unpack(0, c.row); err != nil {
 		return err
 	}
+	st.Reset()
 	c.porter.Save(st, 0)
-	return nil
+	return st.Err()
 }
 
 // pull reads the state of an agent into c.row.

@@ -5,3 +5,10 @@ func (c *Crowd) Packed(agent int) ([]float32, error) {
 	err := c.pull(agent)
 	return c.row, err
 }
+
+// Break ends the use of the GPU as its loss does, before the call that follows.
+func (c *Crowd) Break() {
+	if c.gpu != nil {
+		c.gpu.work.Close()
+	}
+}

@@ -442,7 +442,7 @@ fn stand_up(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_i
 		let d = dir_at(base, now);
 		let v = vel_at(base, now);
 		poses[at] = p.x;
-		poses[at + 1u] = place_of(pose, spine_joint(0u)).y;
+		poses[at + 1u] = rows[base + hips + 1u] + height_at(rows[base + hips], rows[base + hips + 2u]);
 		poses[at + 2u] = p.y;
 		poses[at + 3u] = rows[base + restored];
 		poses[at + 4u] = d.x;

@@ -119,6 +119,8 @@ var arrows = []arrow{
 		"recorded motion, the kernels that compare it, and the networks that have learned it"},
 	{"animsys/layer", []string{"animsys/skel", "animsys/blend", "animsys/generator", "animsys/retarget", "engine/m3"}, "clips over poses, whoever made them, of characters' own bones, too; rows with a state"},
 	{"animsys/mann", []string{"animsys/skel", "animsys/feature", "animsys/generator", "animsys/control", "ik", "engine/m3", "netruntime"}, "a system: leaves and the network"},
+	{"animsys/mann/resident", []string{"animsys/mann", "animsys/feature", "animsys/generator", "animsys/control", "ik", "terrain", "engine/body", "engine/m3", "netruntime", "netruntime/webgpu"},
+		"mann's agents on a GPU: its kernels, and those that stand poses on a field and skin meshes"},
 	{"ecs", []string{"engine/m3", "github.com/mlange-42/..."}, "components: plain data and Arche"},
 	{"animsys/manifold", []string{"animsys/skel", "animsys/feature", "animsys/generator", "animsys/control", "animsys/internal/linsolve", "ik", "engine/m3", "netruntime", "netruntime/grad", "netruntime/vec", "internal/boundedfile"},
 		"a system: leaves, the network, and the tape that edits through it"},

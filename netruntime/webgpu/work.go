@@ -5,6 +5,7 @@ package webgpu
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/gogpu/gputypes"
 
@@ -279,12 +280,22 @@ func (w *Work) Submit(launches []Launch, copies []Copy, to *Results) error {
 // Pending reports whether there are results that Read has not read.
 func (r *Results) Pending() bool { return r.pending }
 
+// Start is Submit and Read before the first tick: it waits longer than the timeout, because drivers compile kernels when they first run.
+func (w *Work) Start(launches []Launch, to *Results) error {
+	if err := w.Submit(launches, nil, to); err != nil {
+		return err
+	}
+	return w.read(nil, to, max(startTimeout, w.opt.Timeout))
+}
+
 // Read waits for the last submission and reads what it copied into dst.
-func (w *Work) Read(dst []byte, from *Results) error {
+func (w *Work) Read(dst []byte, from *Results) error { return w.read(dst, from, w.opt.Timeout) }
+
+func (w *Work) read(dst []byte, from *Results, limit time.Duration) error {
 	return w.checked(func() error {
 		from.pending = false
 		d := w.device
-		if err := d.wait(w.opt.Timeout, from.mapping); err != nil {
+		if err := d.wait(limit, from.mapping); err != nil {
 			return err
 		}
 		if err := d.enter(w.opt.Timeout); err != nil {

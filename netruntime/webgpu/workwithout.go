@@ -62,6 +62,9 @@ func (w *Work) Write(to *Memory, at int64, data []byte) error { return errNoWork
 // Submit returns an error.
 func (w *Work) Submit(launches []Launch, copies []Copy, to *Results) error { return errNoWork }
 
+// Start returns an error.
+func (w *Work) Start(launches []Launch, to *Results) error { return errNoWork }
+
 // Pending returns false.
 func (r *Results) Pending() bool { return false }
 

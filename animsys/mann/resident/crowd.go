@@ -17,6 +17,9 @@ import (
 	"mannequin/terrain"
 )
 
+// DefaultEvery is Options.Every if that is 0: half a second.
+const DefaultEvery = 30
+
 // Options are the options of a crowd.
 type Options struct {
 	Capacity int       // most agents, at least 1
@@ -27,7 +30,7 @@ type Options struct {
 	// are those of the bones.
 	Bind []m3.Xform
 
-	// Every is the ticks from one copy of all states to the next, 0 is 30. If the GPU is lost, the processor goes on from the last copy and
+	// Every is the ticks from one copy of all states to the next, 0 is DefaultEvery. If the GPU is lost, the processor goes on from the last copy and
 	// takes the ticks since with the goals that they had: at most twice as many, before the next tick. A copy has 11 KB a dog.
 	Every int
 
@@ -80,7 +83,7 @@ type Root struct {
 
 // New returns a crowd without agents. The model's step is one tick.
 func New(m *mann.Model, o Options) (*Crowd, error) {
-	o.Log, o.Every = cmp.Or(o.Log, slog.Default()), cmp.Or(o.Every, 30)
+	o.Log, o.Every = cmp.Or(o.Log, slog.Default()), cmp.Or(o.Every, DefaultEvery)
 	switch {
 	case o.Capacity < 1:
 		return nil, fmt.Errorf("resident: Options.Capacity is %d: want at least 1", o.Capacity)
@@ -150,6 +153,9 @@ func (c *Crowd) Device() string {
 
 // Capacity returns the most agents.
 func (c *Crowd) Capacity() int { return c.opt.Capacity }
+
+// StateLen returns the float32s of an agent's state.
+func (c *Crowd) StateLen() int { return len(c.row) }
 
 // Has reports whether there is an agent of a number.
 func (c *Crowd) Has(agent int) bool { return agent >= 0 && agent < len(c.alive) && c.alive[agent] }

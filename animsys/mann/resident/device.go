@@ -114,7 +114,12 @@ func openDevice(c *Crowd, field *terrain.Field) (d *device, err error) {
 		return nil, err
 	}
 	d.read = make([]float32, max(int(most/4), n*(mann.PoseLen+d.size)))
-	return d, nil
+	// No agent is there yet: the kernels end at once.
+	if err = work.Write(d.goals, 0, webgpu.Bytes(make([]float32, n*mann.GoalLen))); err != nil {
+		return nil, err
+	}
+	d.launch(n)
+	return d, work.Start(d.launches, d.early)
 }
 
 // rigTables appends the rig's tables to those of the shader, and writes their constants.
@@ -214,14 +219,19 @@ func (d *device) put(agent int, row []float32) error {
 	return d.work.Write(d.rows, int64(4*agent*d.size), webgpu.Bytes(row))
 }
 
+// launch makes the launches those of the first used agents.
+func (d *device) launch(used int) {
+	for i := range d.launches {
+		d.launches[i].Groups, d.launches[i].Rows = used, used
+	}
+}
+
 // step submits a tick of the first used agents, and with states a copy of these.
 func (d *device) step(words []float32, used int, states bool) error {
 	if err := d.work.Write(d.goals, 0, webgpu.Bytes(words[:used*mann.GoalLen])); err != nil {
 		return err
 	}
-	for i := range d.launches {
-		d.launches[i].Groups, d.launches[i].Rows = used, used
-	}
+	d.launch(used)
 	d.copies = append(d.copies[:0], webgpu.Copy{From: d.poses, At: int64(4 * d.n * d.joints * mann.PoseLen), Bytes: int64(4 * max(used, 1) * mann.PoseLen)})
 	to := d.early
 	if d.withStates = states && used > 0; d.withStates {

@@ -189,7 +189,7 @@ var arrows = []arrow{
 		"jobs are command lines, which a library of shells splits"},
 	{"cmd/mannequin/internal/sweep", []string{"cmd/mannequin/internal/cli", "offline/chart", "internal/...", "github.com/mattn/go-shellwords", "github.com/spf13/cobra"},
 		"runs are command lines, too"},
-	{"cmd/mannequin/internal/...", []string{"cmd/mannequin/internal/...", "offline/...", "animsys/...", "ecs", "scenes/...", "ik", "netruntime/...", "models/...", "engine/m3", "engine/body", "engine/draw", "engine/media", "internal/...",
+	{"cmd/mannequin/internal/...", []string{"cmd/mannequin/internal/...", "offline/...", "animsys/...", "ecs", "scenes/...", "ik", "netruntime/...", "models/...", "terrain", "engine/m3", "engine/body", "engine/draw", "engine/media", "internal/...",
 		"github.com/spf13/cobra", "github.com/schollz/progressbar/..."},
 		"the tools: everything but the window"},
 }

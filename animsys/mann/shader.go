@@ -241,6 +241,9 @@ func literal(v float32) string {
 
 // PutGoal writes a goal into dst, GoalLen float32s. The shader knows no paths: their goals are to stand.
 func (s *Shader) PutGoal(dst []float32, g *control.Goal) {
+	if s.batch == nil || len(dst) < GoalLen {
+		panic("mann: PutGoal of a Shader that NewShader has not made, or into too few numbers")
+	}
 	m := s.batch.Model
 	if !g.Finite() || g.Path != nil {
 		g = &control.Goal{}
@@ -259,8 +262,11 @@ func (s *Shader) PutGoal(dst []float32, g *control.Goal) {
 // Pack writes the state of a row as a Shader's kernels have it into dst, Shader.RowLen float32s. A path is left out.
 func (b *Batch) Pack(dst []float32, row int) {
 	b.check(row, row+1)
-	clear(dst[:rowPositions])
 	a, r := &b.agent[row], b.shaderRow()
+	if len(dst) < r.size {
+		panic(fmt.Sprintf("mann: Pack of a row of %d numbers into %d", r.size, len(dst)))
+	}
+	clear(dst[:rowPositions])
 	two := func(at int, v vec2) { dst[at], dst[at+1] = v.X, v.Z }
 	two(rowHeading, a.heading)
 	two(rowTargetDir, a.targetDir)
@@ -333,8 +339,11 @@ func (b *Batch) Unpack(row int, src []float32) error {
 	return nil
 }
 
-// RootOf returns the root and its velocity, m/s, of a packed row: see [Batch.Root].
+// RootOf returns the root and its velocity, m/s, of a packed row, or that at the origin if it is too short: see [Batch.Root].
 func (b *Batch) RootOf(packed []float32) (root m3.Xform, velocity m3.Vec3) {
+	if b.Model == nil || len(packed) < b.shaderRow().size {
+		return m3.Identity, m3.Vec3{}
+	}
 	r := b.shaderRow()
 	at := func(i int) m3.Vec3 { return m3.V(packed[i+2*now], 0, packed[i+2*now+1]) }
 	return m3.Xform{Pos: at(r.positions), Rot: m3.YawQuat(m3.YawOf(at(r.directions)))}, at(r.velocities)

@@ -126,7 +126,7 @@ func (w *Work) checked(f func() error) error {
 			return nil
 		}
 	}
-	if errors.Is(err, errPlan) {
+	if errors.Is(err, errPlan) || errors.Is(err, errKernel) {
 		return err
 	}
 	fail(w.opt.Log, err)
@@ -149,21 +149,26 @@ func (w *Work) Memory(label string, bytes int64) (*Memory, error) {
 	return m, err
 }
 
+// errKernel is wrapped by errors of kernels that are none. The GPU stays in use.
+var errKernel = errors.New("the kernel does not compile:")
+
 // Kernel compiles the entry point called name.
 func (w *Work) Kernel(name, source string) (*Kernel, error) {
 	k := new(Kernel)
 	// Compilers take their time.
 	err := w.checked(func() error {
 		return reserve.Within(startTimeout, func() error {
-			if err := w.device.enter(w.opt.Timeout); err != nil {
-				return err
-			}
-			defer w.device.leave()
-			var err error
-			if k.pipeline, err = w.device.pipeline(w.layout, name, source); err != nil {
-				return fmt.Errorf("webgpu: %s: kernel %s: %w: %w", w.device.name, name, err, errPlan)
-			}
-			return nil
+			return w.device.scoped(startTimeout, func() error {
+				if err := w.device.enter(w.opt.Timeout); err != nil {
+					return err
+				}
+				defer w.device.leave()
+				var err error
+				if k.pipeline, err = w.device.pipeline(w.layout, name, source); err != nil {
+					return fmt.Errorf("webgpu: %s: %w %s: %w", w.device.name, errKernel, name, err)
+				}
+				return nil
+			})
 		})
 	})
 	return k, err

@@ -214,7 +214,7 @@ fn plan(base: u32, goal: u32) {
 // regulate returns the speed to aim for.
 fn regulate(base: u32, speed: f32, have: f32, action: u32) -> f32 {
 	let want = speed * weight(base, column_move) + jump_speed * weight(base, column_jump);
-	if action != walk && action != jump || want == 0.0 {
+	if (action != walk && action != jump) || want == 0.0 {
 		rows[base + pace] = have;
 		rows[base + lack] = 0.0;
 		return want;

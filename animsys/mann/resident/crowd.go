@@ -351,6 +351,9 @@ func (c *Crowd) Root(agent int) Root {
 // Bones writes the grounded joints of agents as of the last tick into dst, (agents, joints), in world space, growing it if it is too small,
 // and returns it. On the GPU it waits for them.
 func (c *Crowd) Bones(dst []m3.Xform, agents ...int) ([]m3.Xform, error) {
+	if len(agents) == 0 {
+		return dst[:0], nil
+	}
 	for _, a := range agents {
 		if err := c.has(a); err != nil {
 			return dst, err
@@ -431,6 +434,7 @@ func (c *Crowd) Close() error {
 		return nil
 	}
 	c.closed = true
+	clear(c.alive)
 	if c.gpu != nil {
 		c.gpu.work.Close()
 	}

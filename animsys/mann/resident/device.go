@@ -118,7 +118,7 @@ func openDevice(c *Crowd, field *terrain.Field) (d *device, err error) {
 	if err = work.Write(d.goals, 0, webgpu.Bytes(make([]float32, n*mann.GoalLen))); err != nil {
 		return nil, err
 	}
-	d.launch(n)
+	d.launch(min(n, 64))
 	return d, work.Start(d.launches, d.early)
 }
 

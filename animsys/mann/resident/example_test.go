@@ -34,7 +34,7 @@ func Example() {
 	model := get(mann.NewModel(get(dogfree.Open())))
 	near := get(animsys.NewCrowd(&world, get(model.NewController(mann.ControllerOptions{Capacity: 20})), animsys.Options{Ground: ground}))
 	defer near.Close()
-	far := get(resident.New(model, resident.Options{Capacity: 1000, Ground: ground}))
+	far := get(resident.New(model, resident.Options{Capacity: 50, Ground: ground}))
 	defer far.Close()
 	schedule := get(ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...))
 	goals := generic.NewMap1[control.Goal](&world)

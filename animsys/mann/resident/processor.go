@@ -117,6 +117,9 @@ func (c *Crowd) stand(dst []m3.Xform, agent int) error {
 // Stand puts a pose for flat ground, local, the root's in world space, on the ground as the agents of a Crowd stand: it is what the solver s
 // does with an agent of which it remembers nothing, with its foot lock off. It allocates.
 func Stand(s *ik.Legged, ground ik.Ground, dst []m3.Xform, pos []m3.Vec3, rot []m3.Quat) {
+	if s.Rig == nil || ground == nil || len(pos) != s.Rig.Tree.Len() || len(rot) != len(pos) || len(dst) != len(pos) {
+		panic("resident: Stand wants a solver with a rig, ground, and a pose of its joints")
+	}
 	job := *s
 	job.Ground, job.Pos, job.Rot, job.Model = ground, pos, rot, dst
 	job.Feet, job.Body = make([]ik.Foot, len(job.Rig.Roles.Legs)), make([]ik.Body, 1)

@@ -26,6 +26,7 @@ type Work struct {
 	networks []*Network
 	groups   []*Bound
 	results  []*Results
+	gl       *glWork // nil: WebGPU
 	closed   bool
 }
 
@@ -33,13 +34,20 @@ type Work struct {
 type Memory struct {
 	*buffer
 	bytes int64
+	gl    uint32
 }
 
 // Kernel is a compiled kernel.
-type Kernel struct{ *pipeline }
+type Kernel struct {
+	*pipeline
+	gl uint32
+}
 
 // Bound is the memory that kernels of a Work see.
-type Bound struct{ *group }
+type Bound struct {
+	*group
+	gl []uint32
+}
 
 // Network is a network in the memory of the GPU.
 type Network struct {
@@ -49,11 +57,14 @@ type Network struct {
 	Values  *Memory
 	In, Out int
 	Rows    int // the most rows of a run
+
+	gl *glNetwork
 }
 
 // Results is what a submission copies for the processor.
 type Results struct {
 	of      *buffer
+	gl      uint32
 	room    int64
 	bytes   int64 // of the last submission
 	mapping mapping
@@ -65,6 +76,9 @@ type Results struct {
 func NewWork(o WorkOptions, access ...Access) (*Work, error) {
 	if err := o.setDefaults(); err != nil {
 		return nil, err
+	}
+	if o.OpenGL != nil {
+		return openGL(o, access)
 	}
 	if err := held(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrLost, err)
@@ -91,10 +105,20 @@ func NewWork(o WorkOptions, access ...Access) (*Work, error) {
 }
 
 // Device returns the name of the GPU.
-func (w *Work) Device() string { return w.device.name }
+func (w *Work) Device() string {
+	if w.gl != nil {
+		return w.gl.Name()
+	}
+	return w.device.name
+}
 
 // MaxBytes returns the most bytes of a memory.
-func (w *Work) MaxBytes() int64 { return w.device.most }
+func (w *Work) MaxBytes() int64 {
+	if w.gl != nil {
+		return w.gl.MaxBytes()
+	}
+	return w.device.most
+}
 
 // do calls f, which makes something on the device.
 func (w *Work) do(f func() error) error {
@@ -135,6 +159,10 @@ func (w *Work) checked(f func() error) error {
 
 // Memory makes memory.
 func (w *Work) Memory(label string, bytes int64) (*Memory, error) {
+	if w.gl != nil {
+		b, err := w.gl.buffer(bytes)
+		return &Memory{bytes: bytes, gl: b}, err
+	}
 	if bytes > w.device.most {
 		return nil, fmt.Errorf("webgpu: %d bytes of %s, at most %d are possible: %w", bytes, label, w.device.most, errPlan)
 	}
@@ -155,6 +183,11 @@ var errKernel = errors.New("the kernel does not compile:")
 // Kernel compiles the entry point called name.
 func (w *Work) Kernel(name, source string) (*Kernel, error) {
 	k := new(Kernel)
+	if w.gl != nil {
+		var err error
+		k.gl, err = w.gl.program(name, source)
+		return k, err
+	}
 	// Compilers take their time.
 	err := w.checked(func() error {
 		return reserve.Within(startTimeout, func() error {
@@ -179,6 +212,14 @@ func (w *Work) Network(n *netruntime.Net, rows int) (*Network, error) {
 	if g := n.Graph(); len(g.Inputs) != 1 || len(g.Outputs) != 1 {
 		return nil, errors.New("webgpu: a network of several inputs or outputs")
 	}
+	if w.gl != nil {
+		g, err := w.gl.network(n, rows)
+		if err != nil {
+			return nil, err
+		}
+		place := func(v int) int { return int(g.layout.At[v][program.Plain] / 4) }
+		return &Network{Rows: rows, In: place(g.plan.Inputs[0]), Out: place(g.plan.Outputs[0]), Values: &Memory{bytes: g.layout.Size, gl: g.memory}, gl: g}, nil
+	}
 	k := &Network{network: network{device: w.device}, Rows: rows}
 	err := w.do(func() error { return k.open(n, 0, rows, 1) })
 	if err == nil && k.most < rows {
@@ -190,7 +231,7 @@ func (w *Work) Network(n *netruntime.Net, rows int) (*Network, error) {
 	}
 	place := func(v int) int { return int(k.layout.At[v][program.Plain] / 4) }
 	k.In, k.Out = place(k.plan.Inputs[0]), place(k.plan.Outputs[0])
-	k.Values = &Memory{k.network.memory, k.layout.Size}
+	k.Values = &Memory{buffer: k.network.memory, bytes: k.layout.Size}
 	w.networks = append(w.networks, k)
 	return k, nil
 }
@@ -198,6 +239,12 @@ func (w *Work) Network(n *netruntime.Net, rows int) (*Network, error) {
 // Bind gives kernels memory, in the order of the Work's accesses.
 func (w *Work) Bind(memory ...*Memory) (*Bound, error) {
 	b := new(Bound)
+	if w.gl != nil {
+		for _, m := range memory {
+			b.gl = append(b.gl, m.gl)
+		}
+		return b, nil
+	}
 	err := w.do(func() (err error) {
 		var all []binding
 		for i, m := range memory {
@@ -215,6 +262,11 @@ func (w *Work) Bind(memory ...*Memory) (*Bound, error) {
 // Results makes room for copies of so many bytes.
 func (w *Work) Results(bytes int64) (*Results, error) {
 	r := &Results{room: bytes}
+	if w.gl != nil {
+		var err error
+		r.gl, err = w.gl.buffer(bytes)
+		return r, err
+	}
 	err := w.do(func() (err error) {
 		r.of, err = w.device.buffer("results", bytes, gputypes.BufferUsageMapRead|gputypes.BufferUsageCopyDst)
 		return err
@@ -228,6 +280,12 @@ func (w *Work) Results(bytes int64) (*Results, error) {
 // Write copies data to the GPU, before what is submitted next. It does not use data afterwards. The place is a multiple of four, and
 // so is the length.
 func (w *Work) Write(to *Memory, at int64, data []byte) error {
+	if w.gl != nil {
+		if w.gl.lost == nil && len(data) > 0 {
+			w.gl.OpenGL.Write(to.gl, at, data)
+		}
+		return w.gl.check()
+	}
 	return w.checked(func() error {
 		if err := w.device.enter(w.opt.Timeout); err != nil {
 			return err
@@ -240,6 +298,9 @@ func (w *Work) Write(to *Memory, at int64, data []byte) error {
 // Submit launches kernels and networks one after another, and then copies memory to the results, one part after another. Read waits for
 // them. No results may be pending there.
 func (w *Work) Submit(launches []Launch, copies []Copy, to *Results) error {
+	if w.gl != nil {
+		return w.gl.submit(launches, copies, to)
+	}
 	return w.checked(func() error {
 		d := w.device
 		if err := d.enter(w.opt.Timeout); err != nil {
@@ -297,6 +358,9 @@ func (w *Work) Start(launches []Launch, to *Results) error {
 func (w *Work) Read(dst []byte, from *Results) error { return w.read(dst, from, w.opt.Timeout) }
 
 func (w *Work) read(dst []byte, from *Results, limit time.Duration) error {
+	if w.gl != nil {
+		return w.gl.read(dst, from)
+	}
 	return w.checked(func() error {
 		from.pending = false
 		d := w.device
@@ -322,6 +386,10 @@ func (w *Work) Close() {
 		return
 	}
 	w.closed = true
+	if w.gl != nil {
+		w.gl.close()
+		return
+	}
 	if state.Lost.Load() {
 		abandon(w)
 		return
@@ -354,3 +422,6 @@ func (w *Work) Close() {
 		abandon(w)
 	}
 }
+
+// OpenGL returns the name of the memory's buffer in OpenGL, 0 in WebGPU.
+func (m *Memory) OpenGL() uint32 { return m.gl }

@@ -14,6 +14,9 @@ type Work struct{}
 // Memory is memory of the GPU.
 type Memory struct{}
 
+// OpenGL returns no name.
+func (m *Memory) OpenGL() uint32 { return 0 }
+
 // Kernel is a compiled kernel.
 type Kernel struct{}
 

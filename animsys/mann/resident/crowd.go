@@ -14,6 +14,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/netruntime"
+	"mannequin/netruntime/webgpu"
 	"mannequin/terrain"
 )
 
@@ -37,6 +38,10 @@ type Options struct {
 	Workers int           // goroutines that share the network on the processor; 0 lets generator.Workers choose
 	Log     *slog.Logger  // receives a line on what agents live on, and one if the GPU is lost; nil is slog.Default()
 	Timeout time.Duration // the longest wait for the GPU, after which it counts as lost; 0 is ten seconds
+
+	// OpenGL lets agents live in a context of OpenGL 4.3, which then draws them: see mannequin/engine/g3n.NewCompute. All calls of the crowd
+	// belong to the thread that has the context. nil is WebGPU. It needs the build tag webgpu, too, for the compiler of the kernels.
+	OpenGL webgpu.OpenGL
 }
 
 // Crowd is agents of one model that live on the GPU. It belongs to one goroutine. An agent has a number from 0 to Capacity−1 from Add to

@@ -45,7 +45,7 @@ func openDevice(c *Crowd, field *terrain.Field) (d *device, err error) {
 	if joints > 64 {
 		return nil, fmt.Errorf("resident: %d joints: a workgroup has 64 threads", joints)
 	}
-	work, err := webgpu.NewWork(webgpu.WorkOptions{Log: c.opt.Log, Timeout: c.opt.Timeout},
+	work, err := webgpu.NewWork(webgpu.WorkOptions{Log: c.opt.Log, Timeout: c.opt.Timeout, OpenGL: c.opt.OpenGL},
 		webgpu.ReadOnly, webgpu.ReadOnly, webgpu.ReadWrite, webgpu.ReadWrite, webgpu.ReadWrite, webgpu.ReadWrite, webgpu.ReadOnly)
 	if err != nil {
 		return nil, err

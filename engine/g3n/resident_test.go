@@ -3,7 +3,12 @@
 package g3n
 
 import (
+	"errors"
+	"image"
+	"log/slog"
 	"testing"
+
+	"github.com/g3n/engine/math32"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
@@ -11,6 +16,7 @@ import (
 	"mannequin/animsys/mann/resident"
 	"mannequin/engine/body"
 	"mannequin/engine/m3"
+	"mannequin/ik"
 	"mannequin/internal/testing/must"
 	"mannequin/models"
 	"mannequin/netruntime"
@@ -86,4 +92,140 @@ func TestResidentInOpenGL(t *testing.T) {
 	if !(worst < 1e-3) || worst == 0 || c.Device() == "" {
 		t.Error("that is too far")
 	}
+}
+
+// TestResidentIsDrawn: dogs that live in the scene's OpenGL are drawn from there as they are drawn from their bones, between ticks, with
+// more of them than fit in a line of the texture, and with looks that change.
+func TestResidentIsDrawn(t *testing.T) {
+	g := newGame(t, 320, 180)
+	g.light()
+	g.look(m3.V(0, 3, 6), m3.V(0, 1, 2))
+	field := must.Get(terrain.Hills(terrain.Grid{Size: 60, Cell: 0.5}, terrain.HillsOptions{Seed: 4, MaxSlope: 0.3}))(t)
+	const n = 15 // a line has twelve
+	_, b, far := dogsOnGPU(t, n, field)
+	defer far.Close()
+	none := g.shoot(t)
+	views := [2]*Crowd{must.Get(NewCrowd(b))(t), must.Get(NewCrowd(b))(t)}
+	for _, v := range views {
+		g.scene.Add(v)
+	}
+	looks := make([]Look, n)
+	all := make([]int, n)
+	for i := range looks {
+		looks[i], all[i] = DefaultLook, i
+		must.Do(t, far.SetGoal(i, control.Goal{Move: m3.V(0, 0, 1), Action: control.Move, Speed: 1}))
+	}
+	for _, v := range views {
+		v.SetLooks(looks)
+	}
+	var last *Crowd
+	for tick := range 30 {
+		must.Do(t, far.Step())
+		if tick%10 != 9 {
+			continue
+		}
+		looks[tick%n].Tint, looks[3].Hidden = [3]float32{0.9, 0.1, float32(tick) / 30}, tick == 19
+		bones := must.Get(far.Bones(nil, all...))(t)
+		hips := far.Hips(nil)
+		var pictures [2]*image.RGBA
+		for k, v := range views {
+			if v.SetVisible(true); k == 0 {
+				must.Do(t, v.Update(bones))
+			} else {
+				must.Do(t, v.UpdateFrom(far.Matrices().OpenGL(), hips))
+			}
+			views[1-k].SetVisible(false)
+			pictures[k] = g.shoot(t)
+		}
+		if _, seen := changed(none, pictures[1]); seen < 2000 {
+			t.Fatal("tick ", tick, ": dogs have ", seen, " pixels")
+		}
+		if _, differ := changed(pictures[0], pictures[1]); differ > 60 { // on edges, by the distance of levels
+			t.Errorf("tick %d: %d pixels differ", tick, differ)
+		}
+		last = views[1]
+	}
+	if _, ok := last.Raycast(&math32.Ray{}); ok {
+		t.Error("a ray meets an agent of which no bones are known")
+	}
+	box, ok := last.AgentBox(0)
+	if root := far.Root(0).At.Pos; !ok || !near(&box, &math32.Vector3{X: root.X, Y: far.Root(0).Hips, Z: root.Z}) {
+		t.Error("the box of an agent is ", box)
+	}
+	if last.UpdateFrom(0, nil) == nil || new(Crowd).UpdateFrom(1, nil) == nil {
+		t.Error("no buffer, or no crowd: no error")
+	}
+	for i := range n {
+		must.Do(t, far.Remove(i))
+	}
+	late := must.Get(far.Add(feature.Place{Pos: m3.V(0, 0, 2)}))(t)
+	must.Do(t, last.UpdateFrom(far.Matrices().OpenGL(), far.Hips(nil))) // it has no matrices yet
+	if _, n := changed(none, g.shoot(t)); n != 0 || late != 0 {
+		t.Error(n, " pixels of one that has come after the tick")
+	}
+	must.Do(t, last.UpdateFrom(far.Matrices().OpenGL(), nil))
+	if _, n := changed(none, g.shoot(t)); n != 0 {
+		t.Error(n, " pixels of nobody")
+	}
+}
+
+// breaking is OpenGL that has an error after some calls.
+type breaking struct {
+	*Compute
+	left, asked int
+}
+
+func (b *breaking) Error() error {
+	b.asked++
+	if b.left--; b.left == 0 {
+		return errors.New("an error of OpenGL")
+	}
+	return b.Compute.Error()
+}
+
+// TestResidentLosesOpenGL: after an error of OpenGL, wherever it shows, the dogs go on where they are, on the processor.
+func TestResidentLosesOpenGL(t *testing.T) {
+	newGame(t, 64, 64)
+	compute, err := NewCompute()
+	if err != nil {
+		t.Skip("no compute shaders: ", err)
+	}
+	m := must.Get(mann.NewModel(must.Get(models.Open("dog"))(t)))(t)
+	play := func(left int) (root m3.Xform, gl *breaking, on string) {
+		gl = &breaking{Compute: compute, left: -1}
+		c := must.Get(resident.New(m, resident.Options{Capacity: 1, Ground: ik.Level(0), Every: 7, OpenGL: gl, Log: slog.New(slog.DiscardHandler)}))(t)
+		defer c.Close()
+		if c.Device() == "" {
+			t.Fatal("OpenGL does not take the crowd")
+		}
+		must.Get(c.Add(feature.Place{}))(t)
+		must.Do(t, c.SetGoal(0, control.Goal{Move: m3.V(0, 0, 1), Action: control.Move, Speed: 1.5}))
+		for tick := range 70 {
+			if tick == 40 {
+				gl.left = left
+			}
+			must.Do(t, c.Step())
+			must.Get(c.Bones(nil, 0))(t)
+		}
+		return c.Root(0).At, gl, c.Device()
+	}
+	want, _, _ := play(-1)
+	if want.Pos.Z < 0.1 {
+		t.Fatal("the dog has come to ", want.Pos)
+	}
+	for _, left := range []int{1, 4, 23} {
+		got, gl, on := play(left)
+		if on != "" || gl.left > 0 {
+			t.Fatal("it lives on ", on)
+		}
+		if d := got.Pos.Dist(want.Pos); !(d < 1e-3) {
+			t.Errorf("call %d: %g m off", left, d)
+		}
+	}
+	gl := &breaking{Compute: compute, left: 3}
+	c := must.Get(resident.New(m, resident.Options{Capacity: 1, Ground: ik.Level(0), OpenGL: gl, Log: slog.New(slog.DiscardHandler)}))(t)
+	if c.Device() != "" {
+		t.Error("a crowd lives on OpenGL that had an error")
+	}
+	must.Do(t, c.Close())
 }

@@ -3,6 +3,7 @@
 package webgpu
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -276,6 +277,9 @@ func (m *mapped) unmap() error {
 // Use calls f with the device of the library, for a renderer of one's own on it. Nobody else calls the library meanwhile, and f may not
 // keep the device: all calls of it belong into Use. An error of f means that the GPU is lost.
 func (w *Work) Use(f func(gpu *wgpu.Device) error) error {
+	if w.gl != nil {
+		return errors.New("webgpu: a Work on OpenGL has no device of the library")
+	}
 	return w.checked(func() error {
 		if err := w.device.enter(w.opt.Timeout); err != nil {
 			return err

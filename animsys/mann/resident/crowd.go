@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
+	"slices"
 	"time"
 
 	"mannequin/animsys/control"
@@ -351,6 +353,25 @@ func (c *Crowd) Root(agent int) Root {
 		return Root{}
 	}
 	return c.roots[agent]
+}
+
+// Hips writes where the hips of all agents are as of the last tick into dst, (one past the highest number of an agent), growing it if it
+// is too small, and returns it: for culling and levels of detail, as g3n.Crowd.UpdateFrom takes them. A number without an agent, and one
+// that came after the tick, has no place: NaN. The first call after a tick waits for it.
+func (c *Crowd) Hips(dst []m3.Vec3) []m3.Vec3 {
+	dst = slices.Grow(dst[:0], c.used)[:c.used]
+	if err := c.settle(); err != nil {
+		return dst[:0]
+	}
+	nan := float32(math.NaN())
+	for i := range dst {
+		if r := &c.roots[i]; c.alive[i] && c.born[i] < c.tick {
+			dst[i] = m3.V(r.At.Pos.X, r.Hips, r.At.Pos.Z)
+		} else {
+			dst[i] = m3.V(nan, nan, nan)
+		}
+	}
+	return dst
 }
 
 // Bones writes the grounded joints of agents as of the last tick into dst, (agents, joints), in world space, growing it if it is too small,

@@ -19,13 +19,13 @@ import (
 // onGPU runs a shader.
 type onGPU struct {
 	*mann.Shader
-	work                *webgpu.Work
-	rows, goals         *webgpu.Memory
-	poses               *webgpu.Memory
-	launches            []webgpu.Launch
-	copies              []webgpu.Copy
-	results             *webgpu.Results
-	prepared, n, joints int
+	work        *webgpu.Work
+	rows, goals *webgpu.Memory
+	poses       *webgpu.Memory
+	launches    []webgpu.Launch
+	copies      []webgpu.Copy
+	results     *webgpu.Results
+	n, joints   int
 }
 
 func openShader(t *testing.T, b *mann.Batch, n int) *onGPU {

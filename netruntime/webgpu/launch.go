@@ -1,9 +1,7 @@
 package webgpu
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 	"unsafe"
@@ -36,15 +34,6 @@ type OpenGL interface {
 	Dispatch(program uint32, storage []uint32, x, y int) // with storage buffers at bindings 0, 1, …, after what was launched before
 	End()                                                // gives back the state that Begin found
 	Error() error                                        // the first since the last call
-}
-
-// setDefaults sets defaults.
-func (o *WorkOptions) setDefaults() error {
-	o.Log, o.Timeout = cmp.Or(o.Log, slog.Default()), cmp.Or(o.Timeout, defaultTimeout)
-	if o.Timeout < 0 {
-		return fmt.Errorf("webgpu: a timeout of %v", o.Timeout)
-	}
-	return nil
 }
 
 // ErrLost is wrapped by the errors of a Work that has no GPU, or no longer.

@@ -62,7 +62,7 @@ func (w *glWork) check() error {
 // program compiles an entry point.
 func (w *glWork) program(name, source string) (uint32, error) {
 	fail := func(err error) (uint32, error) {
-		return 0, fmt.Errorf("webgpu: %s: %w %s: %w", w.Name(), errKernel, name, err)
+		return 0, fmt.Errorf("webgpu: %s: %s: %w: %w", w.Name(), name, errKernel, err)
 	}
 	ast, err := naga.Parse(source)
 	if err != nil {

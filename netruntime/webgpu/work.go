@@ -3,8 +3,10 @@
 package webgpu
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/gogpu/gputypes"
@@ -13,6 +15,15 @@ import (
 	"mannequin/netruntime/internal/program"
 	"mannequin/netruntime/internal/reserve"
 )
+
+// setDefaults sets defaults.
+func (o *WorkOptions) setDefaults() error {
+	o.Log, o.Timeout = cmp.Or(o.Log, slog.Default()), cmp.Or(o.Timeout, defaultTimeout)
+	if o.Timeout < 0 {
+		return fmt.Errorf("webgpu: a timeout of %v", o.Timeout)
+	}
+	return nil
+}
 
 // Work is work of one's own on the GPU: kernels in WGSL, and networks between them, on memory that stays there. It belongs to one
 // goroutine. After an error that wraps ErrLost nothing works any more.
@@ -178,7 +189,7 @@ func (w *Work) Memory(label string, bytes int64) (*Memory, error) {
 }
 
 // errKernel is wrapped by errors of kernels that are none. The GPU stays in use.
-var errKernel = errors.New("the kernel does not compile:")
+var errKernel = errors.New("the kernel does not compile")
 
 // Kernel compiles the entry point called name.
 func (w *Work) Kernel(name, source string) (*Kernel, error) {
@@ -198,7 +209,7 @@ func (w *Work) Kernel(name, source string) (*Kernel, error) {
 				defer w.device.leave()
 				var err error
 				if k.pipeline, err = w.device.pipeline(w.layout, name, source); err != nil {
-					return fmt.Errorf("webgpu: %s: %w %s: %w", w.device.name, errKernel, name, err)
+					return fmt.Errorf("webgpu: %s: %s: %w: %w", w.device.name, name, errKernel, err)
 				}
 				return nil
 			})
@@ -423,5 +434,10 @@ func (w *Work) Close() {
 	}
 }
 
-// OpenGL returns the name of the memory's buffer in OpenGL, 0 in WebGPU.
-func (m *Memory) OpenGL() uint32 { return m.gl }
+// OpenGL returns the name of the memory's buffer in OpenGL; 0 in WebGPU, and of no memory.
+func (m *Memory) OpenGL() uint32 {
+	if m == nil {
+		return 0
+	}
+	return m.gl
+}

@@ -30,13 +30,13 @@ type device struct {
 	skin                                        *webgpu.Kernel
 	bound                                       *webgpu.Bound
 
-	launches              []webgpu.Launch
-	copies                []webgpu.Copy
-	late                  *webgpu.Results // roots and states
-	early                 *webgpu.Results // roots, or what is asked for between ticks
-	read                  []float32
-	pending, withStates   bool
-	mostPoses, statesFrom int
+	launches            []webgpu.Launch
+	copies              []webgpu.Copy
+	late                *webgpu.Results // roots and states
+	early               *webgpu.Results // roots, or what is asked for between ticks
+	read                []float32
+	pending, withStates bool
+	statesFrom          int
 }
 
 // openDevice puts a crowd on the GPU.

@@ -12,9 +12,6 @@ import (
 // VertexLen is the float32s of a skinned vertex: place, 0, normal, 0.
 const VertexLen = 8
 
-// meshVertex is the float32s of a vertex in bind pose: place, normal, two that are not used, joints, weights.
-const meshVertex = 16
-
 // Mesh is a mesh on the GPU, and room for the vertices of agents that wear it.
 type Mesh struct {
 	crowd    *Crowd
@@ -38,7 +35,7 @@ func (c *Crowd) NewMesh(m *body.Mesh, most int) (*Mesh, error) {
 	case most < 1 || most > c.Capacity():
 		return nil, fmt.Errorf("resident: NewMesh: room for %d agents of a crowd of %d", most, c.Capacity())
 	}
-	data := []float32{float32(len(m.Pos))}
+	data := []float32{float32(len(m.Pos))} // and of each vertex 16: place, normal, two that are not used, joints, weights
 	for i, p := range m.Pos {
 		n, j, w := m.Normal[i], m.Joints[i], m.Weights[i]
 		for _, k := range j {

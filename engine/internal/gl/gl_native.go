@@ -73,6 +73,7 @@ func TexSubImage2DFrom(buffer uint32, offset, rowLength int, target uint32, x, y
 	length := GetInteger(gl.UNPACK_ROW_LENGTH)
 	gl.BindBuffer(gl.PIXEL_UNPACK_BUFFER, buffer)
 	gl.PixelStorei(gl.UNPACK_ROW_LENGTH, int32(rowLength))
+	//lint:ignore SA1019 there is no other way to give this function an offset
 	gl.TexSubImage2D(target, 0, x, y, w, h, format, kind, gl.PtrOffset(offset))
 	gl.PixelStorei(gl.UNPACK_ROW_LENGTH, length)
 	gl.BindBuffer(gl.PIXEL_UNPACK_BUFFER, was)

@@ -347,6 +347,9 @@ func (d *device) group(of *bindings, all ...binding) (g *group, err error) {
 // Release does nothing: JavaScript frees it.
 func (g *group) Release() {}
 
+// Release does nothing, likewise.
+func (p *pipeline) Release() {}
+
 // write copies data to the device before what is submitted next. It does not use data afterwards.
 func (d *device) write(to *buffer, offset int64, data []byte) (err error) {
 	if len(data) == 0 {

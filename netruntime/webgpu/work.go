@@ -35,6 +35,7 @@ type Work struct {
 	layout   *layout
 	memory   []*Memory
 	networks []*Network
+	kernels  []*Kernel
 	groups   []*Bound
 	results  []*Results
 	gl       *glWork // nil: WebGPU
@@ -215,6 +216,9 @@ func (w *Work) Kernel(name, source string) (*Kernel, error) {
 			})
 		})
 	})
+	if err == nil {
+		w.kernels = append(w.kernels, k)
+	}
 	return k, err
 }
 
@@ -236,9 +240,12 @@ func (w *Work) Network(n *netruntime.Net, rows int) (*Network, error) {
 	if err == nil && k.most < rows {
 		err = fmt.Errorf("webgpu: %d rows of a network, at most %d are possible at once: %w", rows, k.most, errPlan)
 	}
+	if errors.Is(err, errPlan) {
+		return nil, errors.Join(err, w.do(func() error { k.release(); return nil }))
+	}
 	if err != nil {
 		abandon(k)
-		return k, err
+		return nil, err
 	}
 	place := func(v int) int { return int(k.layout.At[v][program.Plain] / 4) }
 	k.In, k.Out = place(k.plan.Inputs[0]), place(k.plan.Outputs[0])
@@ -272,7 +279,7 @@ func (w *Work) Bind(memory ...*Memory) (*Bound, error) {
 
 // Results makes room for copies of so many bytes.
 func (w *Work) Results(bytes int64) (*Results, error) {
-	r := &Results{room: bytes}
+	r := &Results{room: max(bytes, 256)}
 	if w.gl != nil {
 		var err error
 		r.gl, err = w.gl.buffer(bytes)
@@ -309,6 +316,13 @@ func (w *Work) Write(to *Memory, at int64, data []byte) error {
 // Submit launches kernels and networks one after another, and then copies memory to the results, one part after another. Read waits for
 // them. No results may be pending there.
 func (w *Work) Submit(launches []Launch, copies []Copy, to *Results) error {
+	all := int64(0)
+	for _, c := range copies {
+		all += c.Bytes
+	}
+	if all > to.room || to.pending {
+		panic(fmt.Sprintf("webgpu: Submit copies %d bytes, the results have room for %d, or are pending: %v", all, to.room, to.pending))
+	}
 	if w.gl != nil {
 		return w.gl.submit(launches, copies, to)
 	}
@@ -425,6 +439,9 @@ func (w *Work) Close() {
 		}
 		for _, n := range w.networks {
 			n.release()
+		}
+		for _, k := range w.kernels {
+			k.Release()
 		}
 		return nil
 	})

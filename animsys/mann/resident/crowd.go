@@ -33,8 +33,8 @@ type Options struct {
 	// are those of the bones.
 	Bind []m3.Xform
 
-	// Every is the ticks from one copy of all states to the next, 0 is DefaultEvery. If the GPU is lost, the processor goes on from the last copy and
-	// takes the ticks since with the goals that they had: at most twice as many, before the next tick. A copy has 11 KB a dog.
+	// Every is the ticks from one copy of all states to the next, 0 is DefaultEvery. If the GPU is lost, the processor goes on from the last
+	// copy and takes the ticks since with the goals that they had, at most as many, before the next tick. A copy has 10 KB a dog.
 	Every int
 
 	Workers int           // goroutines that share the network on the processor; 0 lets generator.Workers choose

@@ -126,7 +126,7 @@ func TestShader(t *testing.T) {
 	x, y := make([]float32, n*m.Layout.Inputs()), make([]float32, n*m.Layout.Outputs())
 	rows, want := make([]float32, n*g.RowLen), make([]float32, g.RowLen)
 	goals := make([]control.Goal, n)
-	var pose, state, local float32
+	var pose, state, local, memory float32
 	for tick := range 600 {
 		for row := range n {
 			goals[row] = tour(tick + 61*row)
@@ -134,6 +134,12 @@ func TestShader(t *testing.T) {
 			b.Pack(packed, row)
 			if tick%90 == 17*row || tick%90 == 17*row+9 { // the second time within the time of a memory
 				packed[broken+3*(tick%27)] += 3
+				must.Do(t, b.Unpack(row, packed))
+			}
+			if tick%90 == 40 { // it hangs in the air
+				for j := range g.joints {
+					packed[broken+3*j+1] += 0.1
+				}
 				must.Do(t, b.Unpack(row, packed))
 			}
 		}
@@ -150,6 +156,11 @@ func TestShader(t *testing.T) {
 			}
 			b.Pack(want, row)
 			got := after[row*g.RowLen:][:g.RowLen]
+			for i := range 14 { // what the controller remembers
+				if d := m3.Abs(got[i] - want[i]); !(d <= memory) {
+					memory = d
+				}
+			}
 			for i := 24; i < len(want)-2*(m.Layout.PoseLen()+6); i++ { // without the remembered poses, which are in other units
 				if d := m3.Abs(got[i] - want[i]); !(d <= state) {
 					state = d
@@ -164,11 +175,11 @@ func TestShader(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("joints at most %.4f mm off, %.4f mm as local rotations, numbers of the state %.5f", 1000*pose, 1000*local, state)
+	t.Logf("joints at most %.4f mm off, %.4f mm as local rotations, numbers of the state %.5f, of the controller %.6f", 1000*pose, 1000*local, state, memory)
 	if total := restored(b, n); total < 50 {
 		t.Error("rows were restored", total, "times")
 	}
-	if !(pose < 1e-3 && local < 1e-3 && state < 0.02) || pose == 0 {
+	if !(pose < 1e-3 && local < 1e-3 && state < 2e-3 && memory < 1e-4) || pose == 0 {
 		t.Error("that is too far")
 	}
 }

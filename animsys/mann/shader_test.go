@@ -175,7 +175,7 @@ func TestShader(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("joints at most %.4f mm off, %.4f mm as local rotations, numbers of the state %.5f, of the controller %.6f", 1000*pose, 1000*local, state, memory)
+	t.Logf("joints at most %.4f mm off, %.4f mm as local rotations, numbers of the state %.5f, of the controller %.2g", 1000*pose, 1000*local, state, memory)
 	if total := restored(b, n); total < 50 {
 		t.Error("rows were restored", total, "times")
 	}

@@ -22,6 +22,7 @@ const least_reach = 0.25;
 const longest_reach = 0.985;
 const upper_share = 0.25;
 const fall_depth = 0.3;
+const wall_height = 0.5;
 const sunk_depth = 0.02;
 const tail_sweep = 0.0833333;
 const tiny = 1e-6;
@@ -59,15 +60,19 @@ fn slope_at(x: f32, z: f32) -> vec2<f32> {
 	return lerp2(a, b, v - f32(k));
 }
 
-// Middle is where the body is: x, the height of the floor there, z.
-fn lowest_at(middle: vec3<f32>, x: f32, z: f32) -> f32 {
+// reach_at returns the heights of the lowest and of the highest ground that is in reach. Middle is where the body is: x, the height of the
+// floor there, z.
+fn reach_at(middle: vec3<f32>, x: f32, z: f32) -> vec2<f32> {
 	let d = vec2<f32>(x - middle.x, z - middle.z);
-	return middle.y - fall_depth - sqrt(dot(d, d));
+	let way = sqrt(dot(d, d));
+	return vec2<f32>(middle.y - fall_depth - way, middle.y + max(wall_height, way));
 }
 
 // ground_at returns the height on which tips stand.
 fn ground_at(middle: vec3<f32>, x: f32, z: f32) -> f32 {
-	return max(height_at(x, z), lowest_at(middle, x, z)) + sole;
+	let y = height_at(x, z);
+	let reach = reach_at(middle, x, z);
+	return select(max(y, reach.x), middle.y, y > reach.y) + sole;
 }
 
 fn mean_ground(middle: vec3<f32>, p: vec3<f32>, ahead: vec2<f32>) -> f32 {
@@ -77,7 +82,8 @@ fn mean_ground(middle: vec3<f32>, p: vec3<f32>, ahead: vec2<f32>) -> f32 {
 		let x = p.x + d * ahead.x;
 		let z = p.z + d * ahead.y;
 		let y = height_at(x, z);
-		sum += select(y, middle.y, y < lowest_at(middle, x, z));
+		let reach = reach_at(middle, x, z);
+		sum += select(y, middle.y, y < reach.x || y > reach.y);
 	}
 	return sum / 5.0 + sole;
 }
@@ -241,7 +247,7 @@ fn wish_to_sink(pose: u32, l: u32, middle: vec3<f32>) {
 	rooms[l] = room;
 }
 
-fn two_bone(pose: u32, a: u32, b: u32, end: u32, target_at: vec3<f32>, axis: vec3<f32>, least: f32, soft: f32) {
+fn two_bone(pose: u32, a: u32, b: u32, end: u32, target_at: vec3<f32>, axis: vec3<f32>, least: f32, soft: f32, more: f32) {
 	let root = place_of(pose, a);
 	let la = length3(place_of(pose, b) - root);
 	let lb = length3(place_of(pose, end) - place_of(pose, b));
@@ -252,7 +258,7 @@ fn two_bone(pose: u32, a: u32, b: u32, end: u32, target_at: vec3<f32>, axis: vec
 	var d = length3(target_at - root);
 	let to = unit3(target_at - root, unit3(place_of(pose, end) - root, upward()));
 	let exact = soft * (la + lb);
-	let rest = max(longest_reach - soft, 0.002) * (la + lb);
+	let rest = more * (la + lb);
 	if d > exact {
 		d = exact + rest * (1.0 - power_of_e((exact - d) / rest));
 	}
@@ -315,7 +321,9 @@ fn move_leg(pose: u32, l: u32, middle: vec3<f32>) {
 		aim(pose, leg_joint(l, i - 1u), place_of(pose, ankle), to, upper_share);
 	}
 	let hip = leg_joint(l, 3u);
-	two_bone(pose, hip, leg_joint(l, 2u), ankle, to, rotate(rotation_of(pose, hip), bends[l].xyz), bends[l].w, ankles[l].w);
+	let reach = ankles[l].w;
+	two_bone(pose, hip, leg_joint(l, 2u), ankle, to, rotate(rotation_of(pose, hip), bends[l].xyz), bends[l].w, reach,
+		max(longest_reach - reach, min(0.002, 0.5 * (1.0 - reach))));
 	raise_knee(pose, l, middle);
 	turn_joint(pose, ankle, after(feet[l], reversed(rotation_of(pose, ankle))));
 	let tip = leg_joint(l, 0u);

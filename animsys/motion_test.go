@@ -16,9 +16,11 @@ func TestMotionHandedOver(t *testing.T) {
 		stays, leaves, elsewhere := k.scene(t, 3, 1), k.scene(t, 3, 1), k.scene(t, 3, 1)
 		all := []*actors{stays, leaves, elsewhere}
 		far := m3.V(5000, 0, -3000)
+		var first m3.Vec3
 		for _, a := range all {
 			a.home = far
 			e := must.Get(a.start(0))(t)
+			first = a.people.Root(e).Pos
 			for tick := range 130 {
 				a.control(e, 0, tick)
 				a.step(1)
@@ -53,8 +55,8 @@ func TestMotionHandedOver(t *testing.T) {
 				t.Fatalf("tick %d: moved root %v, want %v", tick, got, want.Pos.Add(moved))
 			}
 		}
-		if d := stays.people.Root(stays.people.Entity(0)).Pos.Dist(far); d == 0 {
-			t.Error("nobody moved")
+		if d := stays.people.Root(stays.people.Entity(0)).Pos.Dist(first); d < 1e-3 {
+			t.Error("it has come ", d, " m far")
 		}
 		st.Data = st.Data[:len(st.Data)/2]
 		if _, err := c.SpawnSaved(&st, m3.Vec3{}); err == nil || !strings.HasPrefix(err.Error(), "animsys: SpawnSaved: ") || c.Agents() != 1 {

@@ -241,7 +241,7 @@ func (w *Work) Network(n *netruntime.Net, rows int) (*Network, error) {
 		err = fmt.Errorf("webgpu: %d rows of a network, at most %d are possible at once: %w", rows, k.most, errPlan)
 	}
 	if errors.Is(err, errPlan) {
-		return nil, errors.Join(err, w.do(func() error { k.release(); return nil }))
+		return nil, errors.Join(err, w.free(k.release))
 	}
 	if err != nil {
 		abandon(k)
@@ -419,15 +419,7 @@ func (w *Work) Close() {
 		abandon(w)
 		return
 	}
-	err := reserve.Within(w.opt.Timeout, func() error {
-		d := w.device
-		if err := d.finish(w.opt.Timeout); err != nil {
-			return err
-		}
-		if err := d.enter(w.opt.Timeout); err != nil {
-			return err
-		}
-		defer d.leave()
+	err := w.freeing(func() {
 		for _, g := range w.groups {
 			g.Release()
 		}
@@ -443,12 +435,31 @@ func (w *Work) Close() {
 		for _, k := range w.kernels {
 			k.Release()
 		}
-		return nil
 	})
 	if err != nil {
 		lose(w.opt.Log, err)
 		abandon(w)
 	}
+}
+
+// free calls release once the GPU has done everything.
+func (w *Work) free(release func()) error {
+	return w.checked(func() error { return w.freeing(release) })
+}
+
+func (w *Work) freeing(release func()) error {
+	return reserve.Within(w.opt.Timeout, func() error {
+		d := w.device
+		if err := d.finish(w.opt.Timeout); err != nil {
+			return err
+		}
+		if err := d.enter(w.opt.Timeout); err != nil {
+			return err
+		}
+		defer d.leave()
+		release()
+		return nil
+	})
 }
 
 // OpenGL returns the name of the memory's buffer in OpenGL; 0 in WebGPU, and of no memory.

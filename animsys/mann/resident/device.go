@@ -119,7 +119,10 @@ func openDevice(c *Crowd, field *terrain.Field) (d *device, err error) {
 		return nil, err
 	}
 	d.launch(min(n, 64))
-	return d, work.Start(d.launches, d.early)
+	if err = work.Start(d.launches, d.early); err != nil {
+		return nil, err
+	}
+	return d, nil
 }
 
 // rigTables appends the rig's tables to those of the shader, and writes their constants.

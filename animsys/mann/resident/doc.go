@@ -9,7 +9,8 @@
 //   - Bones of those whose gameplay needs them: [Crowd.Bones]
 //   - Take an agent over from an animsys.Crowd that comes too far, and give it back: [Crowd.Adopt], [Crowd.Save]; on the other side
 //     animsys.Crowd.SaveMotion and SpawnSaved
-//   - Draw: [Crowd.Matrices]; vertices, for those who want them: [NewMesh], [Crowd.Skin]
+//   - Draw: [Crowd.Matrices], [Crowd.Hips]; vertices, for those who want them: [Crowd.NewMesh], [Crowd.Skin]
+//   - Live in the OpenGL of a scene, which draws them: [Options]
 //
 // An agent here has the motion of a dog of mann.Controller, and the ground of ik.Legged without memory: no foot lock, no easing over time.
 // Paths, walls, clips, avoidance of jumps by inertialization and characters with their own bones are not here.

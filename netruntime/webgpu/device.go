@@ -100,8 +100,18 @@ func Fallbacks() int64 { return state.Fallbacks.Load() }
 
 func newDevice(name string) *device { return &device{name: name, busy: make(chan struct{}, 1)} }
 
+// enlarge makes the goroutine's stack large enough for the library's calls. The library for Vulkan keeps places on the stack as numbers while
+// the driver writes there: a stack that grew meanwhile would leave them behind.
+//
+//go:noinline
+func enlarge(i int) byte {
+	var room [32 << 10]byte
+	return room[i%len(room)]
+}
+
 // enter waits until no other goroutine calls the library. One that hangs there never leaves.
 func (d *device) enter(limit time.Duration) error {
+	enlarge(0)
 	select {
 	case d.busy <- struct{}{}:
 		return nil

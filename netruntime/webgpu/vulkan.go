@@ -37,6 +37,7 @@ type gpu struct {
 
 // openDevice opens the fastest device that the Vulkan driver has.
 func openDevice() (*device, error) {
+	enlarge(0)
 	instance, err := wgpu.CreateInstance(&wgpu.InstanceDescriptor{Backends: wgpu.BackendsVulkan})
 	if err != nil {
 		return nil, fmt.Errorf("webgpu: no Vulkan driver: %w", err)

@@ -24,6 +24,7 @@ type device struct {
 	most     int64 // bytes of the largest memory that kernels can use
 	products [len(tiles)]*pipeline
 	chain    *pipeline
+	nearest  *pipeline
 }
 
 var state reserve.GPU
@@ -127,6 +128,9 @@ func (d *device) use(open openGPU) error {
 		return nil
 	}
 	if err := compile(&d.chain, "chain", commonSource+chainSource); err != nil {
+		return err
+	}
+	if err := compile(&d.nearest, "nearest", searchSource()); err != nil {
 		return err
 	}
 	for i, t := range tiles {

@@ -9,6 +9,7 @@ package webgpu
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -25,6 +26,19 @@ type Options struct {
 	// takes milliseconds. Ten seconds leave time for another program's long kernel, and for drivers
 	// that end a kernel themselves, after about five seconds.
 	Timeout time.Duration
+}
+
+// checkPoints returns an error for points that cannot be searched.
+func checkPoints(p *netruntime.Points, batch int) error {
+	if p == nil || p.Columns < 1 || len(p.Features) == 0 || len(p.Features)%p.Columns != 0 || len(p.Tags) == 0 || batch < 1 {
+		return errors.New("webgpu: a search wants points with columns and tags, and a batch of at least 1")
+	}
+	for _, set := range p.Tags {
+		if n := len(p.Features) / p.Columns; len(set) != n {
+			return fmt.Errorf("webgpu: %d tags of %d points", len(set), n)
+		}
+	}
+	return nil
 }
 
 const defaultTimeout = 10 * time.Second

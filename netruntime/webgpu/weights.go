@@ -34,8 +34,22 @@ var (
 // uploadBytes is what is uploaded at once.
 const uploadBytes = 4 << 20
 
-// upload returns the weights of n with one more user.
-func (d *device) upload(n *netruntime.Net, skip float32) (*weights, error) {
+// upload writes data to a new buffer, in parts.
+func (d *device) upload(to *buffer, data []byte) error {
+	for at := 0; at < len(data); at += uploadBytes {
+		err := d.write(to, int64(at), data[at:min(at+uploadBytes, len(data))])
+		if err == nil {
+			err = d.flush()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// weightsOf returns the weights of n with one more user.
+func (d *device) weightsOf(n *netruntime.Net, skip float32) (*weights, error) {
 	uploadedMu.Lock()
 	defer uploadedMu.Unlock()
 	key := weightsKey{n, skip}
@@ -55,14 +69,9 @@ func (d *device) upload(n *netruntime.Net, skip float32) (*weights, error) {
 	if w.memory, err = d.buffer("weights", int64(len(data)), gputypes.BufferUsageStorage|gputypes.BufferUsageCopyDst); err != nil {
 		return nil, err
 	}
-	for at := 0; at < len(data); at += uploadBytes {
-		if err = d.write(w.memory, int64(at), data[at:min(at+uploadBytes, len(data))]); err == nil {
-			err = d.flush()
-		}
-		if err != nil {
-			abandon(w.memory) // earlier parts may be in flight
-			return nil, err
-		}
+	if err := d.upload(w.memory, data); err != nil {
+		abandon(w.memory) // earlier parts may be in flight
+		return nil, err
 	}
 	p.Data = nil
 	uploaded[key] = w

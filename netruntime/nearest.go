@@ -10,7 +10,7 @@ type Points struct {
 // Nearest finds the points that are nearest to queries, on a device such as a GPU. It belongs to one goroutine.
 type Nearest interface {
 	// Find finds the nearest allowed point for each want. queries is (wants, columns); its values are finite and
-	// below 1e12. It returns false if the device has no answer: then the caller searches, and found is not changed.
+	// below 1e12. It returns false if the device has no answer: then the caller searches.
 	Find(found []Found, queries []float32, wants []Want) bool
 	// Close frees what is on the device.
 	Close() error

@@ -36,8 +36,8 @@ func Nearest(name string, log *slog.Logger) netruntime.NearestOpener {
 }
 
 // Open returns the function that opens sessions of a backend, or nil for the processor. CUDA
-// computes in bfloat16 if the session's options ask for it, else in float32; WebGPU always computes
-// in float32. log receives a line on what networks run on.
+// computes in bfloat16 if the session's options ask for it, else in float32; WebGPU computes in float32, then with weights in
+// bfloat16. log receives a line on what networks run on.
 func Open(name string, log *slog.Logger) (netruntime.Opener, error) {
 	switch name {
 	case CPU:

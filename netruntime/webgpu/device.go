@@ -23,6 +23,7 @@ type device struct {
 	name     string
 	most     int64 // bytes of the largest memory that kernels can use
 	products [len(tiles)]*pipeline
+	pairs    [len(tiles)]*pipeline // products with weights in bfloat16
 	chain    *pipeline
 	nearest  *pipeline
 }
@@ -134,7 +135,10 @@ func (d *device) use(open openGPU) error {
 		return err
 	}
 	for i, t := range tiles {
-		if err := compile(&d.products[i], "product", t.source()); err != nil {
+		if err := compile(&d.products[i], "product", t.source(false)); err != nil {
+			return err
+		}
+		if err := compile(&d.pairs[i], "product", t.source(true)); err != nil {
 			return err
 		}
 	}

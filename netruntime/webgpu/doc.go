@@ -19,8 +19,11 @@ import (
 
 // Options are the options of a session.
 type Options struct {
-	netruntime.SessionOptions              // BF16 applies to the processor, when it takes over
-	Log                       *slog.Logger // receives one line on what networks run on, and one if the GPU is lost; nil is slog.Default()
+	// BF16 keeps the weights of products of at least 32,768 of them in bfloat16, in half the memory. Everything else is float32. Weights that
+	// are bfloat16 in any case, as those of shipped networks, are kept so without it.
+	netruntime.SessionOptions
+
+	Log *slog.Logger // receives one line on what networks run on, and one if the GPU is lost; nil is slog.Default()
 
 	// Timeout is the longest wait for the GPU, after which it counts as lost; 0 is ten seconds. A run
 	// takes milliseconds. Ten seconds leave time for another program's long kernel, and for drivers

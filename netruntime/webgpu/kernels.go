@@ -41,9 +41,14 @@ func tileOf(rows int) int {
 	return i
 }
 
-// source returns the source of the products in tiles.
-func (t tile) source() string {
-	return commonSource + repeat(strings.NewReplacer("ROWS", strconv.Itoa(t.rows()), "HEIGHT", strconv.Itoa(t.height), "THREADS", strconv.Itoa(16*t.height)).Replace(productSource), t.each)
+// source returns the source of the products in tiles, with weights in float32, or in bfloat16 as pairs.
+func (t tile) source(pairs bool) string {
+	perWord, four := "1", "four"
+	if pairs {
+		perWord, four = "2", "four_of_pairs"
+	}
+	return commonSource + repeat(strings.NewReplacer("ROWS", strconv.Itoa(t.rows()), "HEIGHT", strconv.Itoa(t.height), "THREADS", strconv.Itoa(16*t.height),
+		"PER_WORD", perWord, "four_weights", four).Replace(productSource), t.each)
 }
 
 // repeat repeats what stands between "each" and "end", with a number for #.

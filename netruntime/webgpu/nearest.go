@@ -205,6 +205,9 @@ func (n *nearest) receive(m mapping) error {
 	}
 	costs := n.costs[:3*n.groups*len(n.job.wants)]
 	results.read(asBytes(costs), 0)
+	if err := results.unmap(); err != nil {
+		return err
+	}
 	const farthest = 3e38 // as in the kernel
 	for i := range n.job.found {
 		f := netruntime.Found{Point: -1, Cost: farthest, Next: farthest}
@@ -224,7 +227,7 @@ func (n *nearest) receive(m mapping) error {
 		}
 		n.job.found[i] = f
 	}
-	return results.unmap()
+	return nil
 }
 
 // Close implements netruntime.Nearest.

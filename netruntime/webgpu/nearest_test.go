@@ -208,8 +208,8 @@ func TestNearestLoss(t *testing.T) {
 						t.Error("an answer of a lost device")
 					}
 				}
-				if n := Fallbacks(); n != 3 || f.calls.Load() != calls || !slices.Equal(found, make([]netruntime.Found, 9)) {
-					t.Errorf("%d searches counted, %d calls of a lost device, found %v", n, f.calls.Load()-calls, found)
+				if n := Fallbacks(); n != 3 || f.calls.Load() != calls {
+					t.Errorf("%d searches counted, %d calls of a lost device", n, f.calls.Load()-calls)
 				}
 				must.Do(t, n.Close())
 				if late := must.Get(NewNearest(p, o))(t); late != nil {

@@ -77,7 +77,7 @@ var errPlan = errors.New("the network does not fit the GPU")
 // open allocates everything that runs need.
 func (s *session) open() (err error) {
 	d := s.device
-	if s.weights, err = d.weightsOf(s.net, s.opt.SkipBelow); err != nil {
+	if s.weights, err = d.weightsOf(weightsKey{s.net, s.opt.SkipBelow, s.opt.BF16}); err != nil {
 		return err
 	}
 	s.plan = s.weights.plan
@@ -232,7 +232,10 @@ func (s *session) submit(n int) (m mapping, err error) {
 		kernel, x, y := s.device.chain, (rows+chainRows-1)/chainRows, 1
 		if call.columns > 0 {
 			t := tileOf(rows)
-			kernel, x, y = s.device.products[t], (call.columns+tileColumns-1)/tileColumns, (rows+tiles[t].rows()-1)/tiles[t].rows()
+			if kernel = s.device.products[t]; call.pairs {
+				kernel = s.device.pairs[t]
+			}
+			x, y = (call.columns+tileColumns-1)/tileColumns, (rows+tiles[t].rows()-1)/tiles[t].rows()
 		}
 		if kernel != last {
 			c.kernel(kernel)

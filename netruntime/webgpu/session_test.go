@@ -115,25 +115,12 @@ func TestShipped(t *testing.T) {
 			if err != nil {
 				t.Skip(err) // no network
 			}
-			length := 1
-			for slices.ContainsFunc(n.Values(), func(v netruntime.Value) bool { return v.Length(length) == 0 }) {
-				length *= 2
-			}
+			length := halved(n)
 			for _, run := range [][2]int{{1, length}, {3, 2 * length}} {
 				o := netruntime.SessionOptions{Batch: run[0], Length: run[1], Workers: 1}
 				s, cpu := open(t, n, o), must.Get(n.NewSession(o))(t)
-				var in, out, want [][]float32
-				for i, v := range n.Values() {
-					if i < len(n.Graph().Inputs) {
-						in = append(in, random(uint64(i), run[0]*v.Length(run[1])*v.Channels))
-					}
-				}
-				for _, o := range n.Graph().Outputs {
-					i := slices.IndexFunc(n.Values(), func(v netruntime.Value) bool { return v.Name == o })
-					v := n.Values()[i]
-					out = append(out, make([]float32, run[0]*v.Length(run[1])*v.Channels))
-					want = append(want, make([]float32, run[0]*v.Length(run[1])*v.Channels))
-				}
+				in, out := arrays(n, run[0], run[1])
+				_, want := arrays(n, run[0], run[1])
 				must.Do(t, s.RunSequences(out, in, run[0], run[1]))
 				must.Do(t, cpu.RunSequences(want, in, run[0], run[1]))
 				for i := range out {

@@ -17,6 +17,7 @@ import (
 type weights struct {
 	plan   *program.Program
 	memory *buffer
+	bytes  int64
 	key    weightsKey
 	users  int
 }
@@ -24,6 +25,7 @@ type weights struct {
 type weightsKey struct {
 	net  *netruntime.Net
 	skip float32
+	bf16 bool
 }
 
 var (
@@ -48,21 +50,29 @@ func (d *device) upload(to *buffer, data []byte) error {
 	return nil
 }
 
-// weightsOf returns the weights of n with one more user.
-func (d *device) weightsOf(n *netruntime.Net, skip float32) (*weights, error) {
+// weightsOf returns the weights of a network with one more user.
+func (d *device) weightsOf(key weightsKey) (*weights, error) {
 	uploadedMu.Lock()
 	defer uploadedMu.Unlock()
-	key := weightsKey{n, skip}
 	if w := uploaded[key]; w != nil {
 		w.users++
 		return w, nil
 	}
-	p, err := program.Compile(n, program.Plain, skip)
+	pairs := program.Exact
+	if key.bf16 {
+		pairs = program.Always
+	}
+	p, err := program.Compile(key.net, program.Plain, key.skip, pairs)
 	if err != nil {
 		return nil, fmt.Errorf("webgpu: %w: %w", err, errPlan)
 	}
+	return d.hold(key, p)
+}
+
+// hold writes the constants of a program to the device, for one user.
+func (d *device) hold(key weightsKey, p *program.Program) (w *weights, err error) {
 	data := append(p.Data, make([]byte, program.Align)...) // never empty
-	w := &weights{plan: p, key: key, users: 1}
+	w = &weights{plan: p, bytes: int64(len(data)), key: key, users: 1}
 	if int64(len(data)) > d.most {
 		return nil, fmt.Errorf("webgpu: the weights take %d bytes, the device binds at most %d: %w", len(data), d.most, errPlan)
 	}

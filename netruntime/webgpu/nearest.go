@@ -182,7 +182,7 @@ func (n *nearest) send() (m mapping, err error) {
 	if err := n.device.write(n.memory, int64(4*len(n.costs)), asBytes(n.queries[:k*n.cols])); err != nil {
 		return m, err
 	}
-	c, err := n.device.begin()
+	c, err := n.device.begin(n.results)
 	if err != nil {
 		return m, err
 	}

@@ -221,7 +221,7 @@ func asBytes(x []float32) []byte {
 
 // submit submits the kernels, and the copies of the results.
 func (s *session) submit(n int) (m mapping, err error) {
-	c, err := s.device.begin()
+	c, err := s.device.begin(s.results)
 	if err != nil {
 		return m, err
 	}

@@ -7,30 +7,23 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/gogpu/wgpu"
 	"github.com/gogpu/wgpu/hal"
 	"github.com/gogpu/wgpu/hal/vulkan"
+	"github.com/gogpu/wgpu/hal/vulkan/vk"
 
 	"mannequin/internal/testing/must"
 	"mannequin/models"
 	"mannequin/netruntime"
 )
 
-type (
-	faultyDevice struct {
-		hal.Device
-		f *faulty
-	}
-	faultyQueue struct {
-		hal.Queue
-		f     *faulty
-		ended atomic.Uint64 // the last submission that has
-	}
-)
+// faultyDevice is the library's part of a driver that fails on command.
+type faultyDevice struct {
+	hal.Device
+	f *faulty
+}
 
 func (d *faultyDevice) CreateBuffer(x *hal.BufferDescriptor) (hal.Buffer, error) {
 	if err := d.f.next(); err != nil {
@@ -56,22 +49,6 @@ func (d *faultyDevice) CreateBindGroup(x *hal.BindGroupDescriptor) (hal.BindGrou
 	return d.Device.CreateBindGroup(x)
 }
 
-func (q *faultyQueue) Submit(c []hal.CommandBuffer) (uint64, error) {
-	if err := q.f.next(); err != nil {
-		return 0, err
-	}
-	return q.Queue.Submit(c)
-}
-
-func (q *faultyQueue) PollCompleted() uint64 {
-	if q.f.hangs.Load() {
-		return q.ended.Load()
-	}
-	n := q.Queue.PollCompleted()
-	q.ended.Store(n)
-	return n
-}
-
 // openFaulty lets sessions of the test run on a faulty driver.
 func openFaulty(t *testing.T) *faulty {
 	t.Helper()
@@ -81,12 +58,27 @@ func openFaulty(t *testing.T) *faulty {
 	if len(adapters) == 0 {
 		t.Fatal("no adapter")
 	}
-	a := adapters[0]
-	open := must.Get(a.Adapter.Open(0, a.Capabilities.Limits))(t)
+	open := must.Get(openAdapter(adapters[0]))(t)
 	f := &faulty{}
-	gpu := must.Get(wgpu.NewDeviceFromHAL(&faultyDevice{open.Device, f}, &faultyQueue{Queue: open.Queue, f: f}, 0, a.Capabilities.Limits, "faulty"))(t)
+	open.Device = &faultyDevice{open.Device, f}
 	d := newDevice("faulty")
-	must.Do(t, d.use(gpu))
+	must.Do(t, d.use(open))
+	start, done := d.start, d.done
+	d.start = func(c vk.CommandBuffer, fence vk.Fence) error {
+		if err := f.next(); err != nil {
+			return err
+		}
+		return start(c, fence)
+	}
+	d.done = func(fence vk.Fence) (bool, error) {
+		if f.hangs.Load() {
+			return false, nil
+		}
+		if err := f.next(); err != nil {
+			return false, err
+		}
+		return done(fence)
+	}
 	useFaulty(t, d)
 	return f
 }

@@ -41,7 +41,7 @@ func (d *device) upload(to *buffer, data []byte) error {
 	for at := 0; at < len(data); at += uploadBytes {
 		err := d.write(to, int64(at), data[at:min(at+uploadBytes, len(data))])
 		if err == nil {
-			err = d.flush()
+			err = d.flush(startTimeout)
 		}
 		if err != nil {
 			return err

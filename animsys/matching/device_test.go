@@ -5,8 +5,12 @@ import (
 	"math"
 	"testing"
 
+	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
 	"mannequin/animsys/matching"
+	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testgen"
 	"mannequin/internal/testing/testmatching"
 	"mannequin/netruntime"
 )
@@ -73,6 +77,24 @@ func TestDeviceHasTheSameBits(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Ticks with a device allocate nothing.
+func TestDeviceAllocations(t *testing.T) {
+	d, agents := testmatching.Dogs(t), 7
+	open := func(p *netruntime.Points, batch int) (netruntime.Nearest, error) { return &compare{Points: p}, nil }
+	s := must.Get(d.NewStream(matching.StreamOptions{Capacity: agents, Workers: 2, Nearest: open}))(t)
+	p := testgen.Play[control.Goal](s, d.Skel.Len())
+	for row := range agents {
+		must.Get(s.Add(feature.Place{}, &control.Goal{Move: m3.V(0, 0, 1), Speed: float32(row)}))(t)
+	}
+	if n := testing.AllocsPerRun(100, func() { must.Do(t, p.Tick(agents)) }); n > 0 {
+		t.Errorf("%.0f allocations in a tick", n)
+	}
+	if all, _ := s.Searched(); all < 50 {
+		t.Errorf("only %d searches", all)
+	}
+	must.Do(t, s.Close())
 }
 
 // Errors of a device are those of the stream; without a device the processor searches.

@@ -49,7 +49,8 @@ func randomWants(seed uint64, p *netruntime.Points, n int) (queries []float32, w
 	for i := range n {
 		var w netruntime.Want
 		if i%3 == 1 {
-			w = netruntime.Want{Must: 1<<r.IntN(64) | 1<<r.IntN(64), Set: i / 3 % 2}
+			first, second := r.IntN(64), r.IntN(64)
+			w = netruntime.Want{Must: 1<<first | 1<<second, Set: i / 3 % 2}
 		}
 		if i%5 > 2 {
 			w.Never = 1 << r.IntN(64)
@@ -152,14 +153,7 @@ func TestNearestTogether(t *testing.T) {
 			t.Errorf("query %d finds %+v, alone %+v", i, found[i], alone[0])
 		}
 	}
-	allocs := math.Inf(1)
-	for range 20 {
-		allocs = min(allocs, testing.AllocsPerRun(1, func() { n.Find(found, q, wants) }))
-	}
-	t.Logf("%.0f allocations", allocs)
-	if allocs > 200 { // of the library
-		t.Error("too many")
-	}
+	fewAllocations(t, func() { n.Find(found, q, wants) })
 }
 
 // TestNearestLoss makes each call of the driver fail, in the middle of a search and while one opens.
@@ -247,5 +241,25 @@ func TestNearestMisuse(t *testing.T) {
 	defer func() { d.most = most }()
 	if n := must.Get(NewNearest(randomPoints(1, 300, 27), o))(t); n != nil || state.Lost.Load() {
 		t.Error("a search that does not fit")
+	}
+}
+
+// A crowd's queries among 100,000 points.
+func BenchmarkNearest(b *testing.B) {
+	if _, err := Device(); err != nil {
+		b.Skip(err)
+	}
+	p := randomPoints(1, 100000, 27)
+	n := must.Get(NewNearest(p, Options{SessionOptions: netruntime.SessionOptions{Batch: 168}}))(b)
+	defer n.Close()
+	for _, queries := range []int{1, 17, 167} {
+		b.Run(fmt.Sprintf("queries=%d", queries), func(b *testing.B) {
+			q, wants := random(2, queries*p.Columns), make([]netruntime.Want, queries)
+			found := make([]netruntime.Found, queries)
+			b.ReportAllocs()
+			for b.Loop() {
+				n.Find(found, q, wants)
+			}
+		})
 	}
 }

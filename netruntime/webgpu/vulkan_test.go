@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,27 @@ import (
 	"mannequin/models"
 	"mannequin/netruntime"
 )
+
+// mostAllocations of a run.
+const mostAllocations = 0
+
+// TestValidation runs sessions and searches under Vulkan's validation layer, which finds wrong uses of the driver, in a process of its own.
+func TestValidation(t *testing.T) {
+	needGPU(t)
+	const layer = "VK_LAYER_KHRONOS_validation"
+	settings := filepath.Join(t.TempDir(), "vk_layer_settings.txt")
+	must.Do(t, os.WriteFile(settings, []byte("khronos_validation.enables = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT\n"+
+		"khronos_validation.debug_action = VK_DBG_LAYER_ACTION_LOG_MSG\nkhronos_validation.log_filename = stdout\nkhronos_validation.report_flags = error,warn\n"), 0o644))
+	c := exec.Command(os.Args[0], "-test.run=^(TestShipped|TestAlone|TestBF16|TestWeightsAreShared|TestNearestTogether)$", "-test.v")
+	c.Env = append(os.Environ(), "VK_INSTANCE_LAYERS="+layer, "VK_LAYER_SETTINGS_PATH="+settings, "VK_LOADER_DEBUG=layer")
+	out, err := c.CombinedOutput()
+	switch {
+	case !strings.Contains(string(out), "nsert instance layer") || !strings.Contains(string(out), layer):
+		t.Skip("Vulkan's validation layer is not installed")
+	case err != nil || strings.Contains(string(out), "Validation Error") || !strings.Contains(string(out), "--- PASS: TestShipped"):
+		t.Errorf("%v\n%s", err, out)
+	}
+}
 
 // faultyDevice is the library's part of a driver that fails on command.
 type faultyDevice struct {

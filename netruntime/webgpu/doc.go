@@ -2,7 +2,8 @@
 // no C compiler.
 //
 // [NewSession] returns a netruntime.Session that keeps its weights on the GPU and computes all rows
-// of a run there, in float32. Runs return their result whatever happens to the GPU. Without the tag,
+// of a run there, in float32. It allocates nothing after that, except in browsers. [NewNearest] searches points there, such as the frames of
+// recordings. Runs return their result whatever happens to the GPU. Without the tag,
 // a driver or a device, after the first error and when the GPU hangs, the processor computes them,
 // and one line of the log says so. See docs/gpu.md.
 package webgpu

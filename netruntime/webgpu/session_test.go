@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/race"
 	"mannequin/models"
 	"mannequin/netruntime"
 )
@@ -212,7 +213,7 @@ func fewAllocations(t *testing.T, run func()) {
 		allocs = min(allocs, testing.AllocsPerRun(1, run))
 	}
 	t.Logf("%.0f allocations", allocs)
-	if allocs > mostAllocations {
+	if allocs > mostAllocations && !race.Enabled { // with which sync.Pool forgets
 		t.Errorf("at most %d are allowed", mostAllocations)
 	}
 }

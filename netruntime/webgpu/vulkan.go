@@ -47,9 +47,9 @@ type buffer struct {
 	d      *device
 	vk     vk.Buffer
 	size   int64
-	mapped []byte // of memory that the processor sees
-	whole  bool   // it sees what the device writes, and the other way round, without a call
-	used   int64  // of staging memory
+	mapped []byte  // of memory that the processor sees
+	whole  bool    // it sees what the device writes, and the other way round, without a call
+	used   int64   // of staging memory
 	flight *flight // of results
 }
 

@@ -74,7 +74,7 @@ func (s *Stream) Remove(row int) {
 	s.remove(row)
 	s.frames[row] = s.frames[s.rows]
 	if s.device != nil {
-		s.device.looks[row].ready = false
+		s.device.looks[row].ready, s.device.looks[s.rows].ready = false, false
 	}
 }
 

@@ -341,7 +341,7 @@ func (d *device) write(to *buffer, offset int64, data []byte) (err error) {
 }
 
 // flush does nothing: the browser submits copies by itself.
-func (d *device) flush() error { return nil }
+func (d *device) flush(time.Duration) error { return nil }
 
 // finish does nothing: the browser frees memory after its use.
 func (d *device) finish(time.Duration) error { return nil }
@@ -352,7 +352,7 @@ type commands struct {
 	encoder, pass js.Value
 }
 
-func (d *device) begin() (c commands, err error) {
+func (d *device) begin(*buffer) (c commands, err error) {
 	defer caught(&err)
 	if d.wrong != nil {
 		return c, d.wrong

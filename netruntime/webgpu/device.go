@@ -23,7 +23,9 @@ type device struct {
 	name     string
 	most     int64 // bytes of the largest memory that kernels can use
 	products [len(tiles)]*pipeline
+	pairs    [len(tiles)]*pipeline // products with weights in bfloat16
 	chain    *pipeline
+	nearest  *pipeline
 }
 
 var state reserve.GPU
@@ -129,8 +131,14 @@ func (d *device) use(open openGPU) error {
 	if err := compile(&d.chain, "chain", commonSource+chainSource); err != nil {
 		return err
 	}
+	if err := compile(&d.nearest, "nearest", searchSource()); err != nil {
+		return err
+	}
 	for i, t := range tiles {
-		if err := compile(&d.products[i], "product", t.source()); err != nil {
+		if err := compile(&d.products[i], "product", t.source(false)); err != nil {
+			return err
+		}
+		if err := compile(&d.pairs[i], "product", t.source(true)); err != nil {
 			return err
 		}
 	}

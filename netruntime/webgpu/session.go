@@ -26,14 +26,12 @@ const (
 // session runs a network on the GPU, in chunks of its sequences.
 type session struct {
 	reserve.Session
-	opt     Options
+	part
 	net     *netruntime.Net
-	device  *device
 	weights *weights
 	plan    *program.Program
 
-	memory, ops, args, run *buffer
-	results                *buffer // for the caller to read
+	values, ops, args, run *buffer
 	bindings               *group
 	called                 []*group // the arguments of each call
 
@@ -44,8 +42,15 @@ type session struct {
 	requested *program.Layout // of the requested run
 	writer    writer
 	words     [runBytes / 4]uint32 // what run has
+	chunk     chunk
 
 	gating []float32
+}
+
+// chunk is n sequences of a run, from one on.
+type chunk struct {
+	out, in         [][]float32
+	from, n, length int
 }
 
 // NewSession returns a session of n on the GPU, or on the processor if there is none;
@@ -58,27 +63,11 @@ func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := held(); err != nil {
-		fail(o.Log, err)
+	s := &session{net: n}
+	if !s.place(&o, "a network", s) {
 		return cpu, nil
 	}
-	d, err := theDevice()
-	state.Announce(o.Log, d.called(), err)
-	if err != nil || state.Lost.Load() {
-		return cpu, nil
-	}
-	s := &session{opt: o, net: n, device: d}
 	s.Open("webgpu", "webgpu", s, n, cpu, o.SessionOptions, &state.Fallbacks)
-	if err := reserve.Within(o.Timeout, func() error { return d.scoped(o.Timeout, s.open) }); err != nil {
-		if errors.Is(err, errPlan) {
-			o.Log.Warn("the GPU cannot take a network, the processor does", "err", err)
-			s.Free()
-		} else {
-			fail(o.Log, err)
-			abandon(s)
-		}
-		return cpu, nil
-	}
 	return s, nil
 }
 
@@ -88,11 +77,7 @@ var errPlan = errors.New("the network does not fit the GPU")
 // open allocates everything that runs need.
 func (s *session) open() (err error) {
 	d := s.device
-	if err := d.enter(s.opt.Timeout); err != nil {
-		return err
-	}
-	defer d.leave()
-	if s.weights, err = d.upload(s.net, s.opt.SkipBelow); err != nil {
+	if s.weights, err = d.weightsOf(weightsKey{s.net, s.opt.SkipBelow, s.opt.BF16}); err != nil {
 		return err
 	}
 	s.plan = s.weights.plan
@@ -131,23 +116,23 @@ func (s *session) open() (err error) {
 		size  int64
 		usage gputypes.BufferUsage
 	}{
-		{&s.memory, "values", s.layout.Size, gputypes.BufferUsageStorage | gputypes.BufferUsageCopyDst | gputypes.BufferUsageCopySrc},
-		{&s.ops, "operations", int64(len(s.writer.ops)), gputypes.BufferUsageStorage | gputypes.BufferUsageCopyDst},
-		{&s.args, "arguments", int64(len(s.writer.args)), gputypes.BufferUsageUniform | gputypes.BufferUsageCopyDst},
-		{&s.run, "run", runBytes, gputypes.BufferUsageUniform | gputypes.BufferUsageCopyDst},
-		{&s.results, "results", results, gputypes.BufferUsageMapRead | gputypes.BufferUsageCopyDst},
+		{&s.values, "values", s.layout.Size, storage},
+		{&s.ops, "operations", int64(len(s.writer.ops)), input},
+		{&s.args, "arguments", int64(len(s.writer.args)), uniform},
+		{&s.run, "run", runBytes, uniform},
+		{&s.results, "results", results, readable},
 	} {
-		if *b.to, err = d.buffer(b.label, b.size, b.usage); err != nil {
+		if *b.to, err = s.memory(b.label, b.size, b.usage); err != nil {
 			return err
 		}
 	}
-	if s.bindings, err = d.group(false, binding{bindMemory, s.memory, 0, 0}, binding{bindConstants, s.weights.memory, 0, 0},
+	if s.bindings, err = s.group(false, binding{bindMemory, s.values, 0, 0}, binding{bindConstants, s.weights.memory, 0, 0},
 		binding{bindOps, s.ops, 0, 0}, binding{bindRun, s.run, 0, runBytes}); err != nil {
 		return err
 	}
 	s.called = make([]*group, len(s.writer.calls))
 	for i := range s.called {
-		if s.called[i], err = d.group(true, binding{bindCall, s.args, int64(i * callStride), callBytes}); err != nil {
+		if s.called[i], err = s.group(true, binding{bindCall, s.args, int64(i * callStride), callBytes}); err != nil {
 			return err
 		}
 	}
@@ -195,7 +180,10 @@ func (s *session) Fits(out, in [][]float32, batch, length int) bool {
 // memory itself.
 func (s *session) Compute(out, in [][]float32, batch, length int) error {
 	for from := 0; from < batch; from += s.most {
-		if err := s.chunk(out, in, from, min(s.most, batch-from), length); err != nil {
+		s.chunk = chunk{out, in, from, min(s.most, batch-from), length}
+		err := s.do(s)
+		s.chunk = chunk{}
+		if err != nil {
 			return err
 		}
 	}
@@ -205,49 +193,26 @@ func (s *session) Compute(out, in [][]float32, batch, length int) error {
 	return nil
 }
 
-// chunk computes n sequences.
-func (s *session) chunk(out, in [][]float32, from, n, length int) error {
-	d := s.device
-	if err := held(); err != nil {
-		return err
-	}
-	if err := d.enter(s.opt.Timeout); err != nil {
-		return err
-	}
-	m, err := s.send(in, from, n, length)
-	d.leave()
-	if err != nil {
-		return err
-	}
-	if err := d.wait(s.opt.Timeout, m); err != nil {
-		return err
-	}
-	if err := d.enter(s.opt.Timeout); err != nil {
-		return err
-	}
-	defer d.leave()
-	return s.receive(m, out, from, n)
-}
-
-// send submits the work for n sequences, and asks for the results.
-func (s *session) send(in [][]float32, from, n, length int) (m mapping, err error) {
-	if err := s.layOut(length); err != nil {
+// send submits the work for a chunk, and asks for the results.
+func (s *session) send() (m mapping, err error) {
+	c := &s.chunk
+	if err := s.layOut(c.length); err != nil {
 		return m, err
 	}
-	if s.sequences != n {
-		s.words[0] = uint32(n)
+	if s.sequences != c.n {
+		s.words[0] = uint32(c.n)
 		if err := s.device.write(s.run, 0, unsafe.Slice((*byte)(unsafe.Pointer(&s.words)), runBytes)); err != nil {
 			return m, err
 		}
-		s.sequences = n
+		s.sequences = c.n
 	}
 	for i, v := range s.plan.Inputs {
 		k := s.layout.Floats(v)
-		if err := s.device.write(s.memory, s.layout.At[v][program.Plain], asBytes(in[i][from*k:(from+n)*k])); err != nil {
+		if err := s.device.write(s.values, s.layout.At[v][program.Plain], asBytes(c.in[i][c.from*k:(c.from+c.n)*k])); err != nil {
 			return m, err
 		}
 	}
-	return s.submit(n)
+	return s.submit(c.n)
 }
 
 func asBytes(x []float32) []byte {
@@ -256,7 +221,7 @@ func asBytes(x []float32) []byte {
 
 // submit submits the kernels, and the copies of the results.
 func (s *session) submit(n int) (m mapping, err error) {
-	c, err := s.device.begin()
+	c, err := s.device.begin(s.results)
 	if err != nil {
 		return m, err
 	}
@@ -267,7 +232,10 @@ func (s *session) submit(n int) (m mapping, err error) {
 		kernel, x, y := s.device.chain, (rows+chainRows-1)/chainRows, 1
 		if call.columns > 0 {
 			t := tileOf(rows)
-			kernel, x, y = s.device.products[t], (call.columns+tileColumns-1)/tileColumns, (rows+tiles[t].rows()-1)/tiles[t].rows()
+			if kernel = s.device.products[t]; call.pairs {
+				kernel = s.device.pairs[t]
+			}
+			x, y = (call.columns+tileColumns-1)/tileColumns, (rows+tiles[t].rows()-1)/tiles[t].rows()
 		}
 		if kernel != last {
 			c.kernel(kernel)
@@ -294,12 +262,13 @@ func (s *session) submit(n int) (m mapping, err error) {
 
 // copyResult copies n sequences of v to the results, and returns the bytes that a chunk takes there.
 func (s *session) copyResult(c *commands, v, n int, at int64) int64 {
-	c.copy(s.memory, s.layout.At[v][program.Plain], s.results, at, int64(4*n*s.layout.Floats(v)))
+	c.copy(s.values, s.layout.At[v][program.Plain], s.results, at, int64(4*n*s.layout.Floats(v)))
 	return s.resultBytes(v)
 }
 
 // receive copies the results to the caller.
-func (s *session) receive(m mapping, out [][]float32, from, n int) error {
+func (s *session) receive(m mapping) error {
+	out, from, n := s.chunk.out, s.chunk.from, s.chunk.n
 	results, err := s.device.mapped(s.results, m)
 	if err != nil {
 		return err
@@ -319,35 +288,9 @@ func (s *session) receive(m mapping, out [][]float32, from, n int) error {
 
 // Free frees the session's memory on the GPU, unless the GPU is lost.
 func (s *session) Free() {
-	if state.Lost.Load() {
-		abandon(s)
-		return
-	}
-	err := reserve.Within(s.opt.Timeout, func() error {
-		if err := s.device.finish(s.opt.Timeout); err != nil {
-			return err
-		}
-		if err := s.device.enter(s.opt.Timeout); err != nil {
-			return err
-		}
-		defer s.device.leave()
-		for _, b := range append(s.called, s.bindings) {
-			if b != nil {
-				b.Release()
-			}
-		}
-		for _, b := range []*buffer{s.memory, s.ops, s.args, s.run, s.results} {
-			if b != nil {
-				b.Release()
-			}
-		}
+	s.free(s, func() {
 		if s.weights != nil {
 			s.weights.release()
 		}
-		return nil
 	})
-	if err != nil {
-		lose(s.opt.Log, err)
-		abandon(s)
-	}
 }

@@ -98,7 +98,7 @@ var arrows = []arrow{
 	{"netruntime/internal/reserve", []string{"netruntime"}, "sessions elsewhere, with the processor in reserve"},
 	{"netruntime/cuda/driver", nil, "the CUDA driver's functions, in C"},
 	{"netruntime/cuda", []string{"netruntime", "netruntime/cuda/driver", "netruntime/internal/program", "netruntime/internal/reserve", "gorgonia.org/cu"}, "the only package that touches CUDA, behind the build tag cuda"},
-	{"netruntime/webgpu", []string{"netruntime", "netruntime/internal/pool", "netruntime/internal/program", "netruntime/internal/reserve", "github.com/gogpu/wgpu/...", "github.com/gogpu/gputypes", "github.com/gogpu/naga/..."}, "the only package that touches WebGPU, behind the build tag webgpu, and that compiles its kernels for OpenGL"},
+	{"netruntime/webgpu", []string{"netruntime", "netruntime/internal/pool", "netruntime/internal/program", "netruntime/internal/reserve", "github.com/gogpu/wgpu/...", "github.com/gogpu/gputypes", "github.com/gogpu/naga/...", "github.com/go-webgpu/goffi/..."}, "the only package that touches WebGPU, behind the build tag webgpu, and that compiles its kernels for OpenGL"},
 	{"netruntime/remote/internal/inference", []string{"netruntime", "google.golang.org/grpc/encoding/...", "google.golang.org/grpc/mem", "google.golang.org/protobuf/encoding/protowire"},
 		"the protocol's messages, as bytes"},
 	{"netruntime/remote/internal/inference/inferencepb", []string{"google.golang.org/protobuf/..."}, "generated: the protocol's messages"},

@@ -189,9 +189,9 @@ var linked = []any{
 	new(media.Options),
 	media.Check, media.Create, media.FFmpeg,
 
-	new(netruntime.FormatError), new(netruntime.Graph), new(netruntime.GraphError), new(netruntime.Input), new(netruntime.Meta), new(netruntime.Net),
-	new(netruntime.Node), new(netruntime.Opener), new(netruntime.Pins), new(netruntime.Sequences), new(netruntime.SessionOptions), new(netruntime.Storage), new(netruntime.Tensor),
-	new(netruntime.TensorError), new(netruntime.UnsupportedError), new(netruntime.Value),
+	new(netruntime.FormatError), new(netruntime.Found), new(netruntime.Graph), new(netruntime.GraphError), new(netruntime.Input), new(netruntime.Meta), new(netruntime.NearestOpener), new(netruntime.Net),
+	new(netruntime.Node), new(netruntime.Opener), new(netruntime.Pins), new(netruntime.Points), new(netruntime.Sequences), new(netruntime.SessionOptions), new(netruntime.Storage), new(netruntime.Tensor),
+	new(netruntime.TensorError), new(netruntime.UnsupportedError), new(netruntime.Value), new(netruntime.Want),
 	netruntime.Aside, netruntime.Buffer, netruntime.Decode, netruntime.DecodeArrays, netruntime.Embedded, netruntime.EncodeArrays,
 	netruntime.ForceKernels, netruntime.HasBF16, netruntime.KernelFamilies, netruntime.Kernels, netruntime.New, netruntime.NewPool, netruntime.Open, netruntime.Rounding,
 

@@ -3,11 +3,13 @@
 package animsys_test
 
 import (
+	"runtime"
 	"slices"
 	"testing"
 	"time"
 
 	arche "github.com/mlange-42/arche/ecs"
+	"github.com/mlange-42/arche/generic"
 
 	"mannequin/animsys"
 	"mannequin/animsys/control"
@@ -164,5 +166,99 @@ func TestWebGPUPeople(t *testing.T) {
 	t.Logf("joints at most %.4f mm off", 1000*worst)
 	if !(worst <= webgpuPose) || moved < 5 {
 		t.Errorf("a joint is %.3f mm off, at most %.3f mm are allowed; the runner came %.1f m far", 1000*worst, float32(1000*webgpuPose), moved)
+	}
+}
+
+func searchWebGPU(p *netruntime.Points, batch int) (netruntime.Nearest, error) {
+	return webgpu.NewNearest(p, webgpu.Options{SessionOptions: netruntime.SessionOptions{Batch: batch}, Timeout: time.Hour})
+}
+
+// players are agents that play recordings, in a world of their own.
+type players struct {
+	schedule *ecs.Schedule
+	crowd    *animsys.Crowd
+	stream   *matching.Stream
+	goals    generic.Map1[control.Goal]
+	agents   []arche.Entity
+}
+
+func newPlayers(t *testing.T, d *matching.Database, agents int, device netruntime.NearestOpener) *players {
+	t.Helper()
+	world := arche.NewWorld()
+	p := &players{stream: must.Get(d.NewStream(matching.StreamOptions{Capacity: agents, Nearest: device}))(t), goals: generic.NewMap1[control.Goal](&world)}
+	p.crowd = must.Get(animsys.NewCrowd(&world, p.stream, animsys.Options{Ground: ik.Level(0)}))(t)
+	p.schedule = must.Get(ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...))(t)
+	for i := range agents {
+		p.agents = append(p.agents, must.Get(p.crowd.Spawn(m3.V(float32(i%8)*3, 0, float32(i/8)*3), float32(i)))(t))
+	}
+	return p
+}
+
+// step is a tick.
+func (p *players) step(t *testing.T, tick int) {
+	t.Helper()
+	for i, e := range p.agents {
+		if (tick+7*i)%90 == 0 {
+			*p.goals.Get(e) = tour((tick + 90*i) % 600)
+		}
+	}
+	must.Do(t, p.schedule.Step())
+}
+
+// TestWebGPUSearch: a crowd that plays recordings has the same bits with and without the GPU in each of 600 ticks: 5 minutes of a dog with all actions, and
+// half an hour, as much as a character's recordings.
+func TestWebGPUSearch(t *testing.T) {
+	needWebGPU(t)
+	type play struct {
+		name          string
+		minutes       float64
+		agents, ticks int
+	}
+	all := []play{{"5 minutes", 5, 40, 600}, {"half an hour", 30, 8, 120}}
+	if runtime.GOOS == "js" { // a browser's software driver is slow
+		all = []play{{"5 minutes", 5, 20, 300}}
+	}
+	for _, c := range all {
+		t.Run(c.name, func(t *testing.T) {
+			d := testmatching.Dogs(t)
+			if c.minutes > 5 {
+				d = must.Get(testmatching.Minutes(c.minutes))(t)
+			}
+			cpu, gpu := newPlayers(t, d, c.agents, nil), newPlayers(t, d, c.agents, searchWebGPU)
+			defer cpu.crowd.Close()
+			defer gpu.crowd.Close()
+			for tick := range c.ticks {
+				cpu.step(t, tick)
+				gpu.step(t, tick)
+				for i := range cpu.agents {
+					if !slices.Equal(cpu.crowd.Bones(cpu.agents[i]), gpu.crowd.Bones(gpu.agents[i])) {
+						t.Fatalf("tick %d: agent %d differs", tick, i)
+					}
+				}
+			}
+			onWebGPU(t)
+			all, again := gpu.stream.Searched()
+			t.Logf("%d frames, %d searches, %d of them done again", d.Frames(), all, again)
+			if all < c.agents*c.ticks/20 || again > all/20 {
+				t.Error("too few searches are the GPU's")
+			}
+		})
+	}
+}
+
+// TestWebGPUSearchIsExact: streams show the frames that they show without the GPU: for actions, and around a query that is not a number.
+func TestWebGPUSearchIsExact(t *testing.T) {
+	needWebGPU(t)
+	all := map[string]*matching.Database{"actors": testmatching.Actors(t), "dogs": testmatching.Dogs(t)}
+	if runtime.GOOS == "js" {
+		delete(all, "dogs")
+	}
+	for name, d := range all {
+		all, again := testmatching.SameBits(t, d, searchWebGPU, 30, 300, nil)
+		onWebGPU(t)
+		t.Logf("%s: %d searches, %d of them done again", name, all, again)
+		if again > all/20 {
+			t.Error("too few searches are the GPU's")
+		}
 	}
 }

@@ -24,6 +24,7 @@
 //   - [Session.Gating]: the experts' weights of the last run
 //   - [Buffer]: memory that a session on a GPU copies faster; [Opener]: a GPU's sessions in place of
 //     the processor's (package netruntime/cuda), or another machine's (netruntime/remote)
+//   - [NearestOpener]: a GPU's searches of [Points], such as the frames of recordings
 //   - [NewPool], [Aside], [Await]: workers for the rest of a tick's work, and work beside the ticks
 //   - [Kernels], [KernelFamilies], [HasBF16], [PeakGFLOPS]: what this processor offers
 //

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes FOLDER/hero.character, which is models/hero, from recordings: the Motion Matching sample of O3DE as BVH, ReActIdle, CMU's h21 jumps, and
 # Mesh2Motion's base animations.
-#   usage: scripts/hero.sh DATA FOLDER   (DATA has human-o3de, reactidle, cmu-actions and mesh2motion; FOLDER is for work; 20 minutes on two cores)
+#   usage: scripts/hero.sh DATA FOLDER   (DATA has human-o3de, reactidle, cmu-actions and mesh2motion; FOLDER is for work; 50 minutes on two cores)
 set -eu
 data=$1 work=$2
 mannequin=$(dirname "$0")/../bin/mannequin

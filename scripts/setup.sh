@@ -41,6 +41,7 @@ fi
 if [ "${1:-}" = webgpu ]; then
 	packages="${packages}libvulkan1|networks through WebGPU
 mesa-vulkan-drivers|the same, where there is no GPU
+vulkan-validationlayers|checks how they use Vulkan
 "
 fi
 

@@ -29,10 +29,11 @@ func (v *varied) at(w *wanders, frame int, moves float32) float32 {
 	return v.own*m3.Clamp(own, -mannerMost, mannerMost) + moves*v.stride*m3.Clamp(w.at(frame), -mannerMost, mannerMost)
 }
 
-// variety turns joints of a person.
+// variety turns joints of a person. It belongs to one goroutine.
 type variety struct {
-	trunk []int    // joints
-	arms  [2][]int // from the shoulder on
+	trunk  []int     // joints
+	arms   [2][]int  // from the shoulder on
+	stands []float64 // (frames)
 }
 
 func newVariety(m *Model) (v variety) {
@@ -44,12 +45,12 @@ func newVariety(m *Model) (v variety) {
 		}
 		return joints
 	}
-	return variety{below("Spine"), [2][]int{below("LeftArm"), below("RightArm")}}
+	return variety{trunk: below("Spine"), arms: [2][]int{below("LeftArm"), below("RightArm")}}
 }
 
-// run turns trunk and arms of a person in rows, (frames, columns) raw, whose body's motion along the curve is body,
-// (frames, feature.MotionLen). Nobody stays.
-func (v *variety) run(m *Model, rows, body []float32, person uint32) {
+// run turns trunk and arms of a person in rows, (frames, columns) raw, from the person's frame first on, whose body's motion along the curve
+// is body, (frames, feature.MotionLen). Nobody stays.
+func (v *variety) run(m *Model, rows, body []float32, person uint32, first int) {
 	if person == 0 || len(v.trunk) == 0 {
 		return
 	}
@@ -59,7 +60,8 @@ func (v *variety) run(m *Model, rows, body []float32, person uint32) {
 	}
 	l := m.Layout
 	cols := l.Columns()
-	stands := make([]float64, len(rows)/cols)
+	v.stands = append(v.stands[:0], make([]float64, len(rows)/cols)...)
+	stands := v.stands
 	for f := range stands {
 		if still(body[f*feature.MotionLen:]) {
 			stands[f] = 1
@@ -70,12 +72,12 @@ func (v *variety) run(m *Model, rows, body []float32, person uint32) {
 		row := rows[f*cols:][:cols]
 		var turn [len(variedTrunk)]float32
 		for i := range turn {
-			turn[i] = variedTrunk[i].at(&w[i], f, moves)
+			turn[i] = variedTrunk[i].at(&w[i], first+f, moves)
 		}
 		turnJoints(l, row, 0, v.trunk, m3.FromRotationVector(m3.V(turn[0], turn[1], turn[2])))
 		for i, arm := range v.arms {
 			if len(arm) > 0 {
-				turnJoints(l, row, arm[0], arm, m3.FromRotationVector(m3.V(variedArm.at(&w[len(turn)+i], f, moves), 0, 0)))
+				turnJoints(l, row, arm[0], arm, m3.FromRotationVector(m3.V(variedArm.at(&w[len(turn)+i], first+f, moves), 0, 0)))
 			}
 		}
 	}

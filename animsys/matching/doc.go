@@ -5,7 +5,7 @@
 //   - [Build] makes a [Database] from clips: poses, motion over the ground, and the features of each frame
 //   - [Database.Search] finds the frame nearest to a query, exactly
 //   - [Database.NewStream] returns a [Stream], the generator of agents that play the database, steered by
-//     control.Goal
+//     control.Goal; with StreamOptions.Nearest a GPU searches, for the same frames
 //
 // # Features
 //

@@ -263,22 +263,33 @@ type Target struct {
 // before another action, are not found; nor are actions of less than a second that last two seconds elsewhere, nor moments of less than a
 // second in which recordings go backward or aside, where loops go there and recordings hardly do. A frame found for WalkTag is followed by half a second of walking.
 func (d *Database) Search(t *Target) (frame int, cost float32) {
-	s := search{d: d, x: &d.index, t: t, lasts: t.Lasts, best: -1, cost: float32(math.Inf(1)), hi: -1}
-	if t.Must&d.walk != 0 {
-		s.lasts = max(s.lasts, walkTicks)
-	}
+	s := search{d: d, x: &d.index, t: t, lasts: d.lasts(t), best: -1, cost: float32(math.Inf(1))}
 	if t.Below > 0 {
 		s.cost = t.Below
 	}
-	if d.has(t.Near) && t.Skip > 0 {
-		c, skip := d.span(int32(t.Near)), min(t.Skip, d.Frames())-1
-		s.lo, s.hi = max(int32(t.Near-skip), c.first), min(int32(t.Near+skip), c.end-1)
-	}
+	s.lo, s.hi = d.leftOut(t)
 	if len(d.index.nodes) == 0 || len(t.Query) != d.index.cols {
 		return -1, s.cost
 	}
 	s.run()
 	return int(s.best), s.cost
+}
+
+// lasts returns for how many ticks what a target must show has to go on.
+func (d *Database) lasts(t *Target) int {
+	if t.Must&d.walk != 0 {
+		return max(t.Lasts, walkTicks)
+	}
+	return t.Lasts
+}
+
+// leftOut returns the frames that a target leaves out: the last one is before the first if there are none.
+func (d *Database) leftOut(t *Target) (first, last int32) {
+	if !d.has(t.Near) || t.Skip <= 0 {
+		return 0, -1
+	}
+	c, skip := d.span(int32(t.Near)), min(t.Skip, d.Frames())-1
+	return max(int32(t.Near-skip), c.first), min(int32(t.Near+skip), c.end-1)
 }
 
 // walkTicks is the least time for which a clip goes on walking after a frame that is found for WalkTag, ticks.

@@ -19,6 +19,9 @@ type StreamOptions struct {
 	Workers  int               // of networks; 0: one per CPU, or one for few agents
 	Open     netruntime.Opener // opens sessions of networks; nil: on the CPU
 	BF16     bool              // of networks; see netruntime.SessionOptions
+	// Nearest opens the device that searches the recordings, in each tick once for all agents that search; nil: the processor searches. The
+	// same frames are found.
+	Nearest netruntime.NearestOpener
 }
 
 // steering is what the agents of all kinds of streams have: goals, simulated bodies, and roots that are drawn to them.

@@ -17,6 +17,7 @@ type Stream struct {
 	steering
 	db     *Database
 	frames []int32 // (capacity) that rows show
+	device *device // searches for all rows at once; nil without StreamOptions.Nearest
 }
 
 var (
@@ -33,11 +34,24 @@ func (d *Database) NewStream(o StreamOptions) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Stream{of, d, make([]int32, o.Capacity)}, nil
+	s := &Stream{steering: of, db: d, frames: make([]int32, o.Capacity)}
+	if o.Nearest != nil {
+		if s.device, err = newDevice(s, &o); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
 }
 
-// Close does nothing: a stream has no goroutines.
-func (s *Stream) Close() error { s.closed = true; return nil }
+// Close frees what a stream has on a device.
+func (s *Stream) Close() error {
+	if s.closed || s.device == nil {
+		s.closed = true
+		return nil
+	}
+	s.closed = true
+	return s.device.close()
+}
 
 // Rig returns the database's skeleton with its legs; see [generator.Generator].
 func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
@@ -59,6 +73,9 @@ func (s *Stream) Add(at feature.Place, goal *control.Goal) (row int, err error) 
 func (s *Stream) Remove(row int) {
 	s.remove(row)
 	s.frames[row] = s.frames[s.rows]
+	if s.device != nil {
+		s.device.looks[row].ready, s.device.looks[s.rows].ready = false, false
+	}
 }
 
 // Save writes the state of a row; see [generator.Generator].
@@ -87,8 +104,14 @@ func (s *Stream) visit(st *generator.State, row int) {
 	generator.Value(st, &s.frames[row])
 }
 
-// Generate begins a tick.
-func (s *Stream) Generate(frozen []bool) error { return s.begin(frozen) }
+// Generate begins a tick. If a device searches, it does so here, for all rows.
+func (s *Stream) Generate(frozen []bool) error {
+	if err := s.begin(frozen); err != nil || s.device == nil {
+		return err
+	}
+	s.device.search()
+	return nil
+}
 
 // Sample advances rows r0 to r1−1 by a tick, and writes the poses of rows with p.Update.
 func (s *Stream) Sample(p *generator.Poses, r0, r1 int) {
@@ -103,12 +126,41 @@ func (s *Stream) Sample(p *generator.Poses, r0, r1 int) {
 // maxColumns bounds the features of a frame: those of eight legs.
 const maxColumns = 6*8 + 15
 
+// look is what a row does in a tick until it knows where it goes on: it may look for a frame.
+type look struct {
+	next     int32 // frame that it shows if it finds none, or −1
+	found    int32 // frame that a search found, or −1
+	searches bool
+	ready    bool                // found is known
+	from     int                 // of lasting: the first search; the last one comes after all others
+	target   Target              // without its query
+	query    [maxColumns]float32 // of the database's columns
+}
+
+// lasting are the times for which what a row at rest looks for should go on, ticks: one after another, until a frame is found.
+var lasting = [...]int{3 * TickRate, TickRate, 0}
+
 // advance moves a row by a tick.
 func (s *Stream) advance(row int) {
+	if s.device != nil && s.device.looks[row].ready {
+		l := &s.device.looks[row]
+		l.ready = false
+		s.play(row, l)
+		return
+	}
+	var l look
+	if s.decide(row, &l); l.searches {
+		l.found = s.db.first(&l)
+	}
+	s.play(row, &l)
+}
+
+// decide advances the simulated body of a row by a tick, and finds out which frame follows and whether the row looks for another.
+func (s *Stream) decide(row int, l *look) {
 	a, frame, d := &s.agents[row], s.frames[row], s.db
 	w, due := s.plan(row)
 	c := d.span(frame)
-	next, jumps := c.next(frame), false
+	next := c.next(frame)
 	if w.rests = w.rests && !(c.once && next >= 0); w.rests { // who plays a clip once plays it to its end
 		w.must = d.idle
 	} else if w.walks && !(c.once && next >= 0) {
@@ -118,14 +170,22 @@ func (s *Stream) advance(row int) {
 	if next >= 0 && (d.tags[next]&must != must || !c.once && d.tags[next]&never != 0) {
 		next = -1
 	}
+	l.next, l.found, l.searches = next, -1, false
 	held := c.holds && frame == c.end-1 && must != 0 && d.tags[frame]&must == must
 	switch {
 	case held || (c.once || w.rests) && next >= 0: // it goes on
 		a.Wait = max(a.Wait, 0)
 	case next < 0 || due:
-		if found := s.search(row, next, &w); found >= 0 && found != next {
-			next, jumps, a.Restart = found, true, 1
-		}
+		l.searches = s.seek(row, &w, l)
+	}
+}
+
+// play shows a row the frame that it found, or the next one, and moves its root.
+func (s *Stream) play(row int, l *look) {
+	a, frame, next, d := &s.agents[row], s.frames[row], l.next, s.db
+	jumps := l.found >= 0 && l.found != next
+	if jumps {
+		next, a.Restart = l.found, 1
 	}
 	var m move
 	switch {
@@ -137,7 +197,7 @@ func (s *Stream) advance(row int) {
 		m = d.moves[frame]
 	}
 	s.frames[row] = next
-	c = d.span(next)
+	c := d.span(next)
 	from, begins := a.At.Pos, c.once && next-c.first < beginning
 	if begins {
 		m = a.begins(m)
@@ -148,40 +208,43 @@ func (s *Stream) advance(row int) {
 	}
 }
 
-// search returns the frame to go on from: next, or one that is nearer to what is wanted. −1 is none.
-func (s *Stream) search(row int, next int32, w *wish) int32 {
-	d := s.db
-	var query [maxColumns]float32
-	q := query[:d.Columns()]
+// seek writes what a row looks for, and reports whether a frame can be nearer to that than the next one.
+func (s *Stream) seek(row int, w *wish, l *look) bool {
+	d, next := s.db, l.next
+	q := l.query[:d.Columns()]
 	pose := next
 	if pose < 0 {
 		pose = s.frames[row]
 	}
 	d.AppendFeatures(q[:0], int(pose))
 	s.ask(row, w, q)
-	target := Target{Query: q, Must: w.must, Never: w.never, Near: int(s.frames[row]), Skip: 1} // it would stay where it is
+	l.from = len(lasting) - 1
+	l.target = Target{Must: w.must, Never: w.never, Near: int(s.frames[row]), Skip: 1} // it would stay where it is
 	if next >= 0 && w.must&d.walk&^d.tags[next] != 0 {
-		target.Near, target.Skip = int(next), ending+1 // it runs, and should walk: any walk is better
+		l.target.Near, l.target.Skip = int(next), ending+1 // it runs, and should walk: any walk is better
 	} else if next >= 0 {
 		var there [maxColumns]float32
-		if target.Below = cost(d.AppendFeatures(there[:0], int(next)), q) - s.tuning.Stay; !(target.Below > 0) {
-			return next
+		if l.target.Below = cost(d.AppendFeatures(there[:0], int(next)), q) - s.tuning.Stay; !(l.target.Below > 0) {
+			return false
 		}
-		target.Near, target.Skip = int(next), ending+1
+		l.target.Near, l.target.Skip = int(next), ending+1
 	}
 	if next < 0 && w.rests {
-		for _, target.Lasts = range [...]int{3 * TickRate, TickRate} {
-			if found, _ := d.Search(&target); found >= 0 {
-				return int32(found)
-			}
+		l.from = 0
+	}
+	return true
+}
+
+// first returns the frame that a row's searches find first, or −1.
+func (d *Database) first(l *look) int32 {
+	t := l.target
+	t.Query = l.query[:d.Columns()]
+	for _, t.Lasts = range lasting[l.from:] {
+		if found, _ := d.Search(&t); found >= 0 {
+			return int32(found)
 		}
-		target.Lasts = 0
 	}
-	found, _ := d.Search(&target)
-	if found < 0 {
-		return next
-	}
-	return int32(found)
+	return -1
 }
 
 // Frame returns the frame that a row shows.

@@ -206,7 +206,7 @@ func (o *options) open(log *slog.Logger) (s scenes.Scene, player scenes.Script, 
 	if err != nil {
 		return nil, nil, tape.Header{}, err
 	}
-	return tape.OpenScene(o.setup, open.Resources{Net: models.Open, Styles: stylesfree.Open, Transfers: stylesgram.Open, Character: openCharacter, Open: device, Workers: o.workers, Log: log})
+	return tape.OpenScene(o.setup, open.Resources{Net: models.Open, Styles: stylesfree.Open, Transfers: stylesgram.Open, Character: openCharacter, Open: device, Nearest: backend.Nearest(o.backend, log), Workers: o.workers, Log: log})
 }
 
 // play runs the scene, and records or replays a tape if asked to.

@@ -44,7 +44,7 @@ func run() error {
 	resources := open.Resources{Net: openNet, Styles: openStyles, Transfers: openTransfers, Character: openCharacter, Log: slog.Default()}
 	gpu, noGPU := "", error(nil)
 	if wanted.backend == "webgpu" {
-		resources.Open = openWebGPU
+		resources.Open, resources.Nearest = openWebGPU, searchWebGPU
 		gpu, noGPU = webgpu.Device()
 	}
 	scene, _, err := open.Scene(wanted.Setup, resources)
@@ -120,6 +120,10 @@ func openNet(name string) (*netruntime.Net, error) {
 
 func openWebGPU(n *netruntime.Net, o netruntime.SessionOptions) (netruntime.Session, error) {
 	return webgpu.NewSession(n, webgpu.Options{SessionOptions: o, Log: slog.Default()})
+}
+
+func searchWebGPU(p *netruntime.Points, batch int) (netruntime.Nearest, error) {
+	return webgpu.NewNearest(p, webgpu.Options{SessionOptions: netruntime.SessionOptions{Batch: batch}, Log: slog.Default()})
 }
 
 // openCharacter fetches a shipped character.

@@ -24,9 +24,20 @@ var Names = []string{CPU, CUDA, WebGPU}
 // Usage is what --backend does.
 const Usage = "device for the networks: cpu, or cuda or webgpu if the program was built with it"
 
+// Nearest returns the function that opens searches of recordings on a backend, or nil for the processor, which also searches for CUDA. log is
+// that of Open.
+func Nearest(name string, log *slog.Logger) netruntime.NearestOpener {
+	if name != WebGPU || !webgpu.Built {
+		return nil
+	}
+	return func(p *netruntime.Points, batch int) (netruntime.Nearest, error) {
+		return webgpu.NewNearest(p, webgpu.Options{SessionOptions: netruntime.SessionOptions{Batch: batch}, Log: log})
+	}
+}
+
 // Open returns the function that opens sessions of a backend, or nil for the processor. CUDA
-// computes in bfloat16 if the session's options ask for it, else in float32; WebGPU always computes
-// in float32. log receives a line on what networks run on.
+// computes in bfloat16 if the session's options ask for it, else in float32; WebGPU computes in float32, then with weights in
+// bfloat16. log receives a line on what networks run on.
 func Open(name string, log *slog.Logger) (netruntime.Opener, error) {
 	switch name {
 	case CPU:

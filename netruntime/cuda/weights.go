@@ -45,7 +45,7 @@ func upload(n *netruntime.Net, f program.Form, skip float32) (*weights, error) {
 	if err := shortDepools(n.Graph()); err != nil {
 		return nil, fmt.Errorf("%w: %w", err, errPlan)
 	}
-	p, err := program.Compile(n, f, skip)
+	p, err := program.Compile(n, f, skip, program.Never)
 	if err != nil {
 		return nil, fmt.Errorf("cuda: %w: %w", err, errPlan)
 	}

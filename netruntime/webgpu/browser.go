@@ -28,9 +28,8 @@ type (
 
 // gpu is a GPUDevice.
 type gpu struct {
-	device, queue js.Value
-	session, call *bindings
-	layout        *layout
+	device, queue         js.Value
+	session, call, layout js.Value
 
 	buffers, groups, writes, encoders, submits, push, pop    js.Value // methods
 	pass, kernel, bind, dispatch, endKernels, copy, finished js.Value // of any encoder
@@ -214,40 +213,18 @@ func (d *device) init(open openGPU) (err error) {
 		d.fault(failure(args[0].Get("error")))
 		return nil
 	}))
-	if d.session, err = d.describe(
-		described{bindMemory, gputypes.BufferBindingTypeStorage, 4}, described{bindConstants, gputypes.BufferBindingTypeReadOnlyStorage, 4},
-		described{bindOps, gputypes.BufferBindingTypeReadOnlyStorage, 4}, described{bindRun, gputypes.BufferBindingTypeUniform, runBytes},
-	); err != nil {
-		return err
+	entry := func(binding int, kind string, size int) any {
+		return map[string]any{"binding": binding, "visibility": js.Global().Get("GPUShaderStage").Get("COMPUTE"),
+			"buffer": map[string]any{"type": kind, "minBindingSize": size}}
 	}
-	if d.call, err = d.describe(described{bindCall, gputypes.BufferBindingTypeUniform, callBytes}); err != nil {
-		return err
+	layout := func(entries ...any) js.Value {
+		return open.Call("createBindGroupLayout", map[string]any{"entries": entries})
 	}
-	d.layout, err = d.layoutOf(d.session, d.call)
-	return err
-}
-
-// describe describes the bindings of a group.
-func (d *device) describe(all ...described) (b *bindings, err error) {
-	defer caught(&err)
-	kinds := map[gputypes.BufferBindingType]string{gputypes.BufferBindingTypeStorage: "storage",
-		gputypes.BufferBindingTypeReadOnlyStorage: "read-only-storage", gputypes.BufferBindingTypeUniform: "uniform"}
-	var entries []any
-	for _, b := range all {
-		entries = append(entries, map[string]any{"binding": b.number, "visibility": js.Global().Get("GPUShaderStage").Get("COMPUTE"),
-			"buffer": map[string]any{"type": kinds[b.kind], "minBindingSize": b.least}})
-	}
-	return &bindings{d.device.Call("createBindGroupLayout", map[string]any{"entries": entries})}, nil
-}
-
-// layoutOf returns the layout of kernels with such groups.
-func (d *device) layoutOf(groups ...*bindings) (l *layout, err error) {
-	defer caught(&err)
-	var all []any
-	for _, g := range groups {
-		all = append(all, g.Value)
-	}
-	return &layout{d.device.Call("createPipelineLayout", map[string]any{"bindGroupLayouts": all})}, nil
+	d.session = layout(entry(bindMemory, "storage", 4), entry(bindConstants, "read-only-storage", 4), entry(bindOps, "read-only-storage", 4),
+		entry(bindRun, "uniform", runBytes))
+	d.call = layout(entry(bindCall, "uniform", callBytes))
+	d.layout = open.Call("createPipelineLayout", map[string]any{"bindGroupLayouts": []any{d.session, d.call}})
+	return nil
 }
 
 // fault keeps an error for the next run, or for the one in progress.
@@ -271,7 +248,36 @@ func failure(v js.Value) error {
 }
 
 // pipeline compiles a kernel.
-func (d *device) pipeline(of *layout, name, source string) (p *pipeline, err error) {
+func (d *device) pipeline(name, source string) (p *pipeline, err error) {
+	return d.pipelineOf(&layout{d.layout}, name, source)
+}
+
+// describe describes the bindings of a group of storage buffers.
+func (d *device) describe(access []Access) (b *bindings, err error) {
+	defer caught(&err)
+	var entries []any
+	for i, a := range access {
+		kind := "storage"
+		if a == ReadOnly {
+			kind = "read-only-storage"
+		}
+		entries = append(entries, map[string]any{"binding": i, "visibility": js.Global().Get("GPUShaderStage").Get("COMPUTE"),
+			"buffer": map[string]any{"type": kind, "minBindingSize": 4}})
+	}
+	return &bindings{d.device.Call("createBindGroupLayout", map[string]any{"entries": entries})}, nil
+}
+
+// layoutOf returns the layout of kernels with such a group.
+func (d *device) layoutOf(of *bindings) (l *layout, err error) {
+	defer caught(&err)
+	return &layout{d.device.Call("createPipelineLayout", map[string]any{"bindGroupLayouts": []any{of.Value}})}, nil
+}
+
+// Release does nothing: JavaScript frees it.
+func (p *pipeline) Release() {}
+
+// pipelineOf compiles a kernel with a layout.
+func (d *device) pipelineOf(of *layout, name, source string) (p *pipeline, err error) {
 	defer caught(&err)
 	module := d.device.Call("createShaderModule", map[string]any{"label": name, "code": source})
 	v, err := await(d.device.Call("createComputePipelineAsync", map[string]any{"label": name, "layout": of.Value,
@@ -330,8 +336,16 @@ func (b *buffer) Release() {
 	}
 }
 
-// group binds buffers.
-func (d *device) group(of *bindings, all ...binding) (g *group, err error) {
+// group binds buffers for a session, or for a call.
+func (d *device) group(call bool, all ...binding) (g *group, err error) {
+	if call {
+		return d.groupOf(&bindings{d.call}, all...)
+	}
+	return d.groupOf(&bindings{d.session}, all...)
+}
+
+// groupOf binds buffers.
+func (d *device) groupOf(of *bindings, all ...binding) (g *group, err error) {
 	defer caught(&err)
 	var entries []any
 	for _, b := range all {
@@ -346,9 +360,6 @@ func (d *device) group(of *bindings, all ...binding) (g *group, err error) {
 
 // Release does nothing: JavaScript frees it.
 func (g *group) Release() {}
-
-// Release does nothing, likewise.
-func (p *pipeline) Release() {}
 
 // write copies data to the device before what is submitted next. It does not use data afterwards.
 func (d *device) write(to *buffer, offset int64, data []byte) (err error) {
@@ -365,7 +376,7 @@ func (d *device) write(to *buffer, offset int64, data []byte) (err error) {
 }
 
 // flush does nothing: the browser submits copies by itself.
-func (d *device) flush() error { return nil }
+func (d *device) flush(time.Duration) error { return nil }
 
 // finish does nothing: the browser frees memory after its use.
 func (d *device) finish(time.Duration) error { return nil }
@@ -376,7 +387,7 @@ type commands struct {
 	encoder, pass js.Value
 }
 
-func (d *device) begin() (c commands, err error) {
+func (d *device) begin(*buffer) (c commands, err error) {
 	defer caught(&err)
 	if d.wrong != nil {
 		return c, d.wrong

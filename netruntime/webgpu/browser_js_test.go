@@ -17,6 +17,9 @@ import (
 	"mannequin/netruntime/internal/pool"
 )
 
+// mostAllocations of a run.
+const mostAllocations = 40
+
 // makeFaulty puts a function before each call of a device that a session makes. It may fail the call,
 // destroy the device, let it be invalid or let it hang.
 const makeFaulty = `

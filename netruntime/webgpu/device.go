@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gogpu/gputypes"
-
 	"mannequin/netruntime/internal/reserve"
 )
 
@@ -25,7 +23,9 @@ type device struct {
 	name     string
 	most     int64 // bytes of the largest memory that kernels can use
 	products [len(tiles)]*pipeline
+	pairs    [len(tiles)]*pipeline // products with weights in bfloat16
 	chain    *pipeline
+	nearest  *pipeline
 }
 
 var state reserve.GPU
@@ -133,7 +133,7 @@ func (d *device) use(open openGPU) error {
 		return fmt.Errorf("webgpu: %s: %w", d.name, err)
 	}
 	compile := func(to **pipeline, name, source string) (err error) {
-		if *to, err = d.pipeline(d.layout, name, source); err != nil {
+		if *to, err = d.pipeline(name, source); err != nil {
 			return fmt.Errorf("webgpu: %s: kernel %s: %w", d.name, name, err)
 		}
 		return nil
@@ -141,8 +141,14 @@ func (d *device) use(open openGPU) error {
 	if err := compile(&d.chain, "chain", commonSource+chainSource); err != nil {
 		return err
 	}
+	if err := compile(&d.nearest, "nearest", searchSource()); err != nil {
+		return err
+	}
 	for i, t := range tiles {
-		if err := compile(&d.products[i], "product", t.source()); err != nil {
+		if err := compile(&d.products[i], "product", t.source(false)); err != nil {
+			return err
+		}
+		if err := compile(&d.pairs[i], "product", t.source(true)); err != nil {
 			return err
 		}
 	}
@@ -164,11 +170,4 @@ type binding struct {
 	number       uint32
 	of           *buffer
 	offset, size int64
-}
-
-// described is a binding of a group: what kind of memory, and how many bytes at least.
-type described struct {
-	number uint32
-	kind   gputypes.BufferBindingType
-	least  int
 }

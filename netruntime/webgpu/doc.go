@@ -2,13 +2,15 @@
 // no C compiler.
 //
 // [NewSession] returns a netruntime.Session that keeps its weights on the GPU and computes all rows
-// of a run there, in float32. Runs return their result whatever happens to the GPU. Without the tag,
+// of a run there, in float32. It allocates nothing after that, except in browsers. [NewNearest] searches points there, such as the frames of
+// recordings. Runs return their result whatever happens to the GPU. Without the tag,
 // a driver or a device, after the first error and when the GPU hangs, the processor computes them,
 // and one line of the log says so. See docs/gpu.md.
 package webgpu
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -18,13 +20,29 @@ import (
 
 // Options are the options of a session.
 type Options struct {
-	netruntime.SessionOptions              // BF16 applies to the processor, when it takes over
-	Log                       *slog.Logger // receives one line on what networks run on, and one if the GPU is lost; nil is slog.Default()
+	// BF16 keeps the weights of products of at least 32,768 of them in bfloat16, in half the memory. Everything else is float32. Weights that
+	// are bfloat16 in any case, as those of shipped networks, are kept so without it.
+	netruntime.SessionOptions
+
+	Log *slog.Logger // receives one line on what networks run on, and one if the GPU is lost; nil is slog.Default()
 
 	// Timeout is the longest wait for the GPU, after which it counts as lost; 0 is ten seconds. A run
 	// takes milliseconds. Ten seconds leave time for another program's long kernel, and for drivers
 	// that end a kernel themselves, after about five seconds.
 	Timeout time.Duration
+}
+
+// checkPoints returns an error for points that cannot be searched.
+func checkPoints(p *netruntime.Points, batch int) error {
+	if p == nil || p.Columns < 1 || len(p.Features) == 0 || len(p.Features)%p.Columns != 0 || len(p.Tags) == 0 || batch < 1 {
+		return errors.New("webgpu: a search wants points with columns and tags, and a batch of at least 1")
+	}
+	for _, set := range p.Tags {
+		if n := len(p.Features) / p.Columns; len(set) != n {
+			return fmt.Errorf("webgpu: %d tags of %d points", len(set), n)
+		}
+	}
+	return nil
 }
 
 const defaultTimeout = 10 * time.Second

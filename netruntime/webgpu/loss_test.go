@@ -167,6 +167,31 @@ func TestLossCharacter(t *testing.T) {
 	}
 }
 
+// TestLossSearch loses the device in the middle of a tick of agents that play recordings, at each of its calls. No tick changes.
+func TestLossSearch(t *testing.T) {
+	needGPU(t)
+	d := testmatching.Actors(t)
+	const agents, ticks, lostIn = 6, 30, 17
+	for call := range int64(4) { // two for each tick that searches
+		t.Run(fmt.Sprint(call), func(t *testing.T) {
+			f := openFaulty(t)
+			o := Options{Log: slog.New(slog.DiscardHandler), Timeout: time.Minute}
+			open := func(p *netruntime.Points, batch int) (netruntime.Nearest, error) {
+				o.Batch = batch
+				return NewNearest(p, o)
+			}
+			all, again := testmatching.SameBits(t, d, open, agents, ticks, func(tick int) {
+				if tick == lostIn {
+					f.left.Store(1 + call)
+				}
+			})
+			if n := Fallbacks(); f.left.Load() > 0 || again == 0 || again == all || n < 1 || n > ticks-lostIn {
+				t.Errorf("%d of %d searches done again, %d calls counted", again, all, n)
+			}
+		})
+	}
+}
+
 // TestFailingStart makes each call of the driver fail while a session opens: it is the processor's.
 func TestFailingStart(t *testing.T) {
 	n := must.Get(models.Open("dog"))(t)

@@ -17,6 +17,7 @@ import (
 type glWork struct {
 	OpenGL
 	products [len(tiles)]uint32
+	pairs    [len(tiles)]uint32 // products with weights in bfloat16
 	chain    uint32
 	buffers  []uint32
 	programs []uint32
@@ -42,7 +43,10 @@ func newGLWork(gl OpenGL) (*glWork, error) {
 		return nil, err
 	}
 	for i, t := range tiles {
-		if w.products[i], err = w.program("product", t.source()); err != nil {
+		if w.products[i], err = w.program("product", t.source(false)); err != nil {
+			return nil, err
+		}
+		if w.pairs[i], err = w.program("product", t.source(true)); err != nil {
 			return nil, err
 		}
 	}
@@ -103,7 +107,7 @@ func (w *glWork) buffer(bytes int64) (uint32, error) {
 
 // network puts a network into memory.
 func (w *glWork) network(n *netruntime.Net, rows int) (*glNetwork, error) {
-	p, err := program.Compile(n, program.Plain, 0)
+	p, err := program.Compile(n, program.Plain, 0, program.Exact)
 	if err != nil {
 		return nil, fmt.Errorf("webgpu: %w: %w", err, errPlan)
 	}
@@ -144,7 +148,10 @@ func (w *glWork) encode(k *glNetwork, rows int) {
 		p, x, y := w.chain, (n+chainRows-1)/chainRows, 1
 		if call.columns > 0 {
 			t := tileOf(n)
-			p, x, y = w.products[t], (call.columns+tileColumns-1)/tileColumns, (n+tiles[t].rows()-1)/tiles[t].rows()
+			if p = w.products[t]; call.pairs {
+				p = w.pairs[t]
+			}
+			x, y = (call.columns+tileColumns-1)/tileColumns, (n+tiles[t].rows()-1)/tiles[t].rows()
 		}
 		w.Uniform(glCall, k.args, int64(i*callStride), callBytes)
 		w.Dispatch(p, storage[:], x, y)

@@ -19,8 +19,9 @@ const (
 
 // call is a launch of a kernel.
 type call struct {
-	columns int // of a product, or 0 for a chain
-	rows    int // of a sequence
+	columns int  // of a product, or 0 for a chain
+	rows    int  // of a sequence
+	pairs   bool // of a product: its weights
 }
 
 // writer writes operations as the kernels read them: words of 32 bits.
@@ -67,10 +68,10 @@ func (w *writer) writeAll() {
 				f = la.Loop.Frame(f, frames)
 			}
 			if p != nil {
-				w.call(call{p.N, rows}, product, 0, f)
+				w.call(call{p.N, rows, p.Pairs}, product, 0, f)
 			}
 			if count > 0 {
-				w.call(call{0, rows}, chain, count, f)
+				w.call(call{rows: rows}, chain, count, f)
 			}
 		}
 	}

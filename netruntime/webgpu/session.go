@@ -4,6 +4,8 @@ package webgpu
 
 import (
 	"errors"
+	"fmt"
+	"unsafe"
 
 	"github.com/gogpu/gputypes"
 
@@ -12,14 +14,43 @@ import (
 	"mannequin/netruntime/internal/reserve"
 )
 
+const (
+	// chunkRows is about the number of frames that the GPU computes at once.
+	chunkRows = 16 << 10
+	// maxMemory is the most bytes of a session's values on the device.
+	maxMemory = 1 << 30
+	// maxCalls is the most calls of kernels of a chunk.
+	maxCalls = 8 << 10
+)
+
 // session runs a network on the GPU, in chunks of its sequences.
 type session struct {
 	reserve.Session
-	network
-	opt       Options
-	results   *buffer         // for the caller to read
+	part
+	net     *netruntime.Net
+	weights *weights
+	plan    *program.Program
+
+	values, ops, args, run *buffer
+	bindings               *group
+	called                 []*group // the arguments of each call
+
+	most      int // most sequences of a chunk
+	length    int // the length that the calls are for, or 0
+	sequences int // the number that is on the device, or 0
+	layout    *program.Layout
 	requested *program.Layout // of the requested run
-	gating    []float32
+	writer    writer
+	words     [runBytes / 4]uint32 // what run has
+	chunk     chunk
+
+	gating []float32
+}
+
+// chunk is n sequences of a run, from one on.
+type chunk struct {
+	out, in         [][]float32
+	from, n, length int
 }
 
 // NewSession returns a session of n on the GPU, or on the processor if there is none;
@@ -32,41 +63,45 @@ func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := held(); err != nil {
-		fail(o.Log, err)
+	s := &session{net: n}
+	if !s.place(&o, "a network", s) {
 		return cpu, nil
 	}
-	d, err := theDevice()
-	state.Announce(o.Log, d.called(), err)
-	if err != nil || state.Lost.Load() {
-		return cpu, nil
-	}
-	s := &session{opt: o, network: network{device: d}}
 	s.Open("webgpu", "webgpu", s, n, cpu, o.SessionOptions, &state.Fallbacks)
-	if err := reserve.Within(o.Timeout, func() error { return d.scoped(o.Timeout, func() error { return s.open(n) }) }); err != nil {
-		if errors.Is(err, errPlan) {
-			o.Log.Warn("the GPU cannot take a network, the processor does", "err", err)
-			s.Free()
-		} else {
-			fail(o.Log, err)
-			abandon(s)
-		}
-		return cpu, nil
-	}
 	return s, nil
 }
 
+// errPlan is wrapped by errors about networks that the GPU cannot compute.
+var errPlan = errors.New("the network does not fit the GPU")
+
 // open allocates everything that runs need.
-func (s *session) open(n *netruntime.Net) error {
+func (s *session) open() (err error) {
 	d := s.device
-	if err := d.enter(s.opt.Timeout); err != nil {
+	if s.weights, err = d.weightsOf(weightsKey{s.net, s.opt.SkipBelow, s.opt.BF16}); err != nil {
 		return err
 	}
-	defer d.leave()
-	if err := s.network.open(n, s.opt.SkipBelow, s.opt.Batch, s.opt.Length); err != nil {
-		return err
+	s.plan = s.weights.plan
+	s.layout, s.requested = program.NewLayout(s.plan), program.NewLayout(s.plan)
+	length := s.opt.Length
+	for length > 0 && !s.layout.Place(1, length) {
+		length--
 	}
-	s.requested = program.NewLayout(s.plan)
+	if length == 0 {
+		return fmt.Errorf("webgpu: no length up to %d can be halved as often as the network does: %w", s.opt.Length, errPlan)
+	}
+	most := min(d.most, maxMemory)
+	if s.layout.Size > most {
+		return fmt.Errorf("webgpu: a sequence of %d frames takes %d bytes, at most %d are possible: %w", length, s.layout.Size, most, errPlan)
+	}
+	s.most = max(1, min(s.opt.Batch, chunkRows/length, int(most/max(1, s.layout.Size))))
+	for s.layout.Place(s.most, length); s.layout.Size > most; s.layout.Place(s.most, length) {
+		s.most--
+	}
+	s.writer.Layout = s.layout
+	s.writer.writeAll()
+	if n := len(s.writer.calls); n > maxCalls {
+		return fmt.Errorf("webgpu: %d frames take %d calls of recurrent layers, at most %d are possible: %w", length, n, maxCalls, errPlan)
+	}
 	results := int64(0)
 	for _, v := range s.plan.Outputs {
 		results += s.resultBytes(v)
@@ -75,14 +110,56 @@ func (s *session) open(n *netruntime.Net) error {
 		results += s.resultBytes(v)
 		s.gating = make([]float32, s.opt.Batch*s.layout.Floats(v))
 	}
-	var err error
-	s.results, err = d.buffer("results", results, gputypes.BufferUsageMapRead|gputypes.BufferUsageCopyDst)
-	return err
+	for _, b := range []struct {
+		to    **buffer
+		label string
+		size  int64
+		usage gputypes.BufferUsage
+	}{
+		{&s.values, "values", s.layout.Size, storage},
+		{&s.ops, "operations", int64(len(s.writer.ops)), input},
+		{&s.args, "arguments", int64(len(s.writer.args)), uniform},
+		{&s.run, "run", runBytes, uniform},
+		{&s.results, "results", results, readable},
+	} {
+		if *b.to, err = s.memory(b.label, b.size, b.usage); err != nil {
+			return err
+		}
+	}
+	if s.bindings, err = s.group(false, binding{bindMemory, s.values, 0, 0}, binding{bindConstants, s.weights.memory, 0, 0},
+		binding{bindOps, s.ops, 0, 0}, binding{bindRun, s.run, 0, runBytes}); err != nil {
+		return err
+	}
+	s.called = make([]*group, len(s.writer.calls))
+	for i := range s.called {
+		if s.called[i], err = s.group(true, binding{bindCall, s.args, int64(i * callStride), callBytes}); err != nil {
+			return err
+		}
+	}
+	return s.layOut(length)
 }
 
 // resultBytes returns the size of a chunk of v in results, whose parts begin at multiples of eight.
 func (s *session) resultBytes(v int) int64 {
 	return program.RoundUp(4*int64(s.most)*int64(s.layout.Floats(v)), 8)
+}
+
+// layOut prepares runs of a length.
+func (s *session) layOut(length int) error {
+	if s.length == length {
+		return nil
+	}
+	s.length = 0
+	s.layout.Place(s.most, length)
+	s.writer.writeAll()
+	if err := s.device.write(s.ops, 0, s.writer.ops); err != nil {
+		return err
+	}
+	if err := s.device.write(s.args, 0, s.writer.args); err != nil {
+		return err
+	}
+	s.length = length
+	return nil
 }
 
 func (s *session) Ready() bool { return !state.Lost.Load() }
@@ -103,7 +180,10 @@ func (s *session) Fits(out, in [][]float32, batch, length int) bool {
 // memory itself.
 func (s *session) Compute(out, in [][]float32, batch, length int) error {
 	for from := 0; from < batch; from += s.most {
-		if err := s.chunk(out, in, from, min(s.most, batch-from), length); err != nil {
+		s.chunk = chunk{out, in, from, min(s.most, batch-from), length}
+		err := s.do(s)
+		s.chunk = chunk{}
+		if err != nil {
 			return err
 		}
 	}
@@ -113,50 +193,44 @@ func (s *session) Compute(out, in [][]float32, batch, length int) error {
 	return nil
 }
 
-// chunk computes n sequences.
-func (s *session) chunk(out, in [][]float32, from, n, length int) error {
-	d := s.device
-	if err := held(); err != nil {
-		return err
-	}
-	if err := d.enter(s.opt.Timeout); err != nil {
-		return err
-	}
-	m, err := s.send(in, from, n, length)
-	d.leave()
-	if err != nil {
-		return err
-	}
-	if err := d.wait(s.opt.Timeout, m); err != nil {
-		return err
-	}
-	if err := d.enter(s.opt.Timeout); err != nil {
-		return err
-	}
-	defer d.leave()
-	return s.receive(m, out, from, n)
-}
-
-// send submits the work for n sequences, and asks for the results.
-func (s *session) send(in [][]float32, from, n, length int) (m mapping, err error) {
-	if err := s.layOut(length); err != nil {
+// send submits the work for a chunk, and asks for the results.
+func (s *session) send() (m mapping, err error) {
+	c := &s.chunk
+	if err := s.layOut(c.length); err != nil {
 		return m, err
 	}
-	if err := s.count(n); err != nil {
+	if err := s.count(c.n); err != nil {
 		return m, err
 	}
 	for i, v := range s.plan.Inputs {
 		k := s.layout.Floats(v)
-		if err := s.device.write(s.memory, s.layout.At[v][program.Plain], asBytes(in[i][from*k:(from+n)*k])); err != nil {
+		if err := s.device.write(s.values, s.layout.At[v][program.Plain], asBytes(c.in[i][c.from*k:(c.from+c.n)*k])); err != nil {
 			return m, err
 		}
 	}
-	return s.submit(n)
+	return s.submit(c.n)
+}
+
+// count prepares runs of n sequences.
+func (s *session) count(n int) error {
+	if s.sequences == n {
+		return nil
+	}
+	s.words[0] = uint32(n)
+	if err := s.device.write(s.run, 0, unsafe.Slice((*byte)(unsafe.Pointer(&s.words)), runBytes)); err != nil {
+		return err
+	}
+	s.sequences = n
+	return nil
+}
+
+func asBytes(x []float32) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
 }
 
 // submit submits the kernels, and the copies of the results.
 func (s *session) submit(n int) (m mapping, err error) {
-	c, err := s.device.begin()
+	c, err := s.device.begin(s.results)
 	if err != nil {
 		return m, err
 	}
@@ -174,14 +248,41 @@ func (s *session) submit(n int) (m mapping, err error) {
 	return s.device.run(&c, s.results)
 }
 
+// encode adds the calls of a run of n sequences, from the inputs among the values to the outputs there.
+func (s *session) encode(c *commands, n int) {
+	var last *pipeline
+	for i := range s.writer.calls {
+		call := &s.writer.calls[i]
+		rows := n * call.rows
+		kernel, x, y := s.device.chain, (rows+chainRows-1)/chainRows, 1
+		if call.columns > 0 {
+			t := tileOf(rows)
+			if kernel = s.device.products[t]; call.pairs {
+				kernel = s.device.pairs[t]
+			}
+			x, y = (call.columns+tileColumns-1)/tileColumns, (rows+tiles[t].rows()-1)/tiles[t].rows()
+		}
+		if kernel != last {
+			c.kernel(kernel)
+			if last == nil {
+				c.bind(0, s.bindings)
+			}
+			last = kernel
+		}
+		c.bind(1, s.called[i])
+		c.dispatch(x, y)
+	}
+}
+
 // copyResult copies n sequences of v to the results, and returns the bytes that a chunk takes there.
 func (s *session) copyResult(c *commands, v, n int, at int64) int64 {
-	c.copy(s.memory, s.layout.At[v][program.Plain], s.results, at, int64(4*n*s.layout.Floats(v)))
+	c.copy(s.values, s.layout.At[v][program.Plain], s.results, at, int64(4*n*s.layout.Floats(v)))
 	return s.resultBytes(v)
 }
 
 // receive copies the results to the caller.
-func (s *session) receive(m mapping, out [][]float32, from, n int) error {
+func (s *session) receive(m mapping) error {
+	out, from, n := s.chunk.out, s.chunk.from, s.chunk.n
 	results, err := s.device.mapped(s.results, m)
 	if err != nil {
 		return err
@@ -201,26 +302,9 @@ func (s *session) receive(m mapping, out [][]float32, from, n int) error {
 
 // Free frees the session's memory on the GPU, unless the GPU is lost.
 func (s *session) Free() {
-	if state.Lost.Load() {
-		abandon(s)
-		return
-	}
-	err := reserve.Within(s.opt.Timeout, func() error {
-		if err := s.device.finish(s.opt.Timeout); err != nil {
-			return err
+	s.free(s, func() {
+		if s.weights != nil {
+			s.weights.release()
 		}
-		if err := s.device.enter(s.opt.Timeout); err != nil {
-			return err
-		}
-		defer s.device.leave()
-		if s.results != nil {
-			s.results.Release()
-		}
-		s.network.release()
-		return nil
 	})
-	if err != nil {
-		lose(s.opt.Log, err)
-		abandon(s)
-	}
 }

@@ -3,59 +3,125 @@
 package webgpu
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
+	"unsafe"
 
 	"github.com/gogpu/gputypes"
-	"github.com/gogpu/wgpu"
-	_ "github.com/gogpu/wgpu/hal/vulkan" // the driver's interface
-
-	"mannequin/netruntime/internal/reserve"
+	"github.com/gogpu/wgpu/hal"
+	"github.com/gogpu/wgpu/hal/vulkan"
+	"github.com/gogpu/wgpu/hal/vulkan/vk"
 )
 
-type (
-	openGPU  = *wgpu.Device
-	buffer   = wgpu.Buffer
-	group    = wgpu.BindGroup
-	bindings = wgpu.BindGroupLayout
-	layout   = wgpu.PipelineLayout
-	pipeline = wgpu.ComputePipeline
-	mapping  = *wgpu.MapPending
-)
-
-// gpu is a device of the library.
-type gpu struct {
-	gpu     *wgpu.Device
-	queue   *wgpu.Queue
-	session *bindings
-	call    *bindings
-	layout  *layout
-	last    uint64 // submission
-	pending bool   // copies wait for the next
+// openGPU is a device of the library's lower half.
+type openGPU struct {
+	hal.OpenDevice
+	limits gputypes.Limits
+	*native
 }
+
+// gpu is a device. Runs record and submit commands by native; the library does the rest.
+type gpu struct {
+	open          openGPU
+	session, call hal.BindGroupLayout
+	layout        hal.PipelineLayout
+	places        vk.PipelineLayout // layout
+	pool          vk.CommandPool
+
+	// Functions of native, which tests replace.
+	start func(vk.CommandBuffer, vk.Fence) error
+	done  func(vk.Fence) (bool, error)
+
+	pending []pendingCopy // for the next submission
+	staged  []*buffer     // from which they copy; the last one may have room
+	free    []*buffer     // from which earlier ones copied
+	uploads *flight       // of copies alone
+}
+
+// buffer is memory on the device.
+type buffer struct {
+	hal.Buffer
+	d      *device
+	vk     vk.Buffer
+	size   int64
+	mapped []byte  // of memory that the processor sees
+	whole  bool    // it sees what the device writes, and the other way round, without a call
+	used   int64   // of staging memory
+	flight *flight // of results
+}
+
+// group is a set of bindings.
+type group struct {
+	hal.BindGroup
+	d   *device
+	set vk.DescriptorSet
+}
+
+// bindings and layout are those of kernels of a Work.
+type (
+	bindings struct{ hal.BindGroupLayout }
+	layout   struct {
+		hal.PipelineLayout
+		places vk.PipelineLayout
+	}
+)
+
+type pipeline struct {
+	hal.ComputePipeline
+	d      *device
+	vk     vk.Pipeline
+	places vk.PipelineLayout // of its bindings
+}
+
+type mapping = *flight
 
 // openDevice opens the fastest device that the Vulkan driver has.
 func openDevice() (*device, error) {
 	enlarge(0)
-	instance, err := wgpu.CreateInstance(&wgpu.InstanceDescriptor{Backends: wgpu.BackendsVulkan})
+	instance, err := vulkan.NewBackend().CreateInstance(&hal.InstanceDescriptor{})
 	if err != nil {
 		return nil, fmt.Errorf("webgpu: no Vulkan driver: %w", err)
 	}
-	adapter, err := instance.RequestAdapter(&wgpu.RequestAdapterOptions{PowerPreference: wgpu.PowerPreferenceHighPerformance})
-	if err != nil {
-		return nil, fmt.Errorf("webgpu: no device of a Vulkan driver: %w", err)
+	adapters := instance.EnumerateAdapters(nil)
+	if len(adapters) == 0 {
+		return nil, errors.New("webgpu: no device of a Vulkan driver")
 	}
-	info := adapter.Info()
-	d := newDevice(info.Name)
-	if info.DeviceType == gputypes.DeviceTypeCPU {
+	best := slices.MinFunc(adapters, func(a, b hal.ExposedAdapter) int {
+		return cmp.Compare(slowness(a.Info.DeviceType), slowness(b.Info.DeviceType))
+	})
+	d := newDevice(best.Info.Name)
+	if best.Info.DeviceType == gputypes.DeviceTypeCPU {
 		d.name += software
 	}
-	gpu, err := adapter.RequestDevice(&wgpu.DeviceDescriptor{RequiredLimits: adapter.Limits()})
+	open, err := openAdapter(best)
 	if err != nil {
 		return nil, fmt.Errorf("webgpu: %s: %w", d.name, err)
 	}
-	return d, d.use(gpu)
+	return d, d.use(open)
+}
+
+// slowness orders kinds of devices.
+func slowness(t gputypes.DeviceType) int {
+	switch t {
+	case gputypes.DeviceTypeDiscreteGPU:
+		return 0
+	case gputypes.DeviceTypeIntegratedGPU:
+		return 1
+	case gputypes.DeviceTypeCPU:
+		return 3
+	}
+	return 2
+}
+
+func openAdapter(a hal.ExposedAdapter) (open openGPU, err error) {
+	open.limits = a.Capabilities.Limits
+	if open.OpenDevice, err = a.Adapter.Open(0, open.limits); err == nil {
+		open.native, err = newNative(open.OpenDevice)
+	}
+	return open, err
 }
 
 // held is for browsers.
@@ -63,221 +129,149 @@ func held() error { return nil }
 
 // init takes an open device, and describes the kernels' bindings.
 func (d *device) init(open openGPU) (err error) {
-	limits := open.Limits()
-	d.gpu.gpu, d.queue, d.most = open, open.Queue(), int64(min(limits.MaxStorageBufferBindingSize, limits.MaxBufferSize))
-	if d.session, err = d.describe(
-		described{bindMemory, gputypes.BufferBindingTypeStorage, 4}, described{bindConstants, gputypes.BufferBindingTypeReadOnlyStorage, 4},
-		described{bindOps, gputypes.BufferBindingTypeReadOnlyStorage, 4}, described{bindRun, gputypes.BufferBindingTypeUniform, runBytes},
-	); err != nil {
+	d.open, d.start, d.done = open, open.start, open.native.done
+	d.most = int64(min(open.limits.MaxStorageBufferBindingSize, open.limits.MaxBufferSize))
+	entry := func(binding uint32, kind gputypes.BufferBindingType, size uint64) gputypes.BindGroupLayoutEntry {
+		return gputypes.BindGroupLayoutEntry{Binding: binding, Visibility: gputypes.ShaderStageCompute,
+			Buffer: &gputypes.BufferBindingLayout{Type: kind, MinBindingSize: size}}
+	}
+	if d.session, err = open.Device.CreateBindGroupLayout(&hal.BindGroupLayoutDescriptor{Label: "session", Entries: []gputypes.BindGroupLayoutEntry{
+		entry(bindMemory, gputypes.BufferBindingTypeStorage, 4),
+		entry(bindConstants, gputypes.BufferBindingTypeReadOnlyStorage, 4),
+		entry(bindOps, gputypes.BufferBindingTypeReadOnlyStorage, 4),
+		entry(bindRun, gputypes.BufferBindingTypeUniform, runBytes),
+	}}); err != nil {
 		return err
 	}
-	// The library's dynamic offsets do not reach Vulkan: each call has a group of its own.
-	if d.call, err = d.describe(described{bindCall, gputypes.BufferBindingTypeUniform, callBytes}); err != nil {
+	if d.call, err = open.Device.CreateBindGroupLayout(&hal.BindGroupLayoutDescriptor{Label: "call", Entries: []gputypes.BindGroupLayoutEntry{
+		entry(bindCall, gputypes.BufferBindingTypeUniform, callBytes),
+	}}); err != nil {
 		return err
 	}
-	d.layout, err = d.layoutOf(d.session, d.call)
+	if d.layout, err = open.Device.CreatePipelineLayout(&hal.PipelineLayoutDescriptor{Label: "kernels", BindGroupLayouts: []hal.BindGroupLayout{d.session, d.call}}); err != nil {
+		return err
+	}
+	d.places = d.layout.(interface{ Handle() vk.PipelineLayout }).Handle()
+	pool := vk.CommandPoolCreateInfo{SType: vk.StructureTypeCommandPoolCreateInfo, QueueFamilyIndex: open.family,
+		Flags: vk.CommandPoolCreateFlags(vk.CommandPoolCreateResetCommandBufferBit)}
+	if r := open.make.CreateCommandPool(open.native.device, &pool, nil, &d.pool); r != vk.Success {
+		return fmt.Errorf("vkCreateCommandPool: error %d", r)
+	}
+	d.uploads, err = d.newFlight()
 	return err
 }
 
-// describe describes the bindings of a group.
-func (d *device) describe(all ...described) (*bindings, error) {
-	var entries []wgpu.BindGroupLayoutEntry
-	for _, b := range all {
-		entries = append(entries, wgpu.BindGroupLayoutEntry{Binding: b.number, Visibility: wgpu.ShaderStageCompute,
-			Buffer: &gputypes.BufferBindingLayout{Type: b.kind, MinBindingSize: uint64(b.least)}})
-	}
-	return d.gpu.gpu.CreateBindGroupLayout(&wgpu.BindGroupLayoutDescriptor{Label: "bindings", Entries: entries})
-}
-
-// layoutOf returns the layout of kernels with such groups.
-func (d *device) layoutOf(groups ...*bindings) (*layout, error) {
-	return d.gpu.gpu.CreatePipelineLayout(&wgpu.PipelineLayoutDescriptor{Label: "kernels", BindGroupLayouts: groups})
-}
-
 // pipeline compiles a kernel.
-func (d *device) pipeline(of *layout, name, source string) (*pipeline, error) {
-	module, err := d.gpu.gpu.CreateShaderModule(&wgpu.ShaderModuleDescriptor{Label: name, WGSL: source})
+func (d *device) pipeline(name, source string) (*pipeline, error) {
+	return d.pipelineOf(&layout{d.layout, d.places}, name, source)
+}
+
+// describe describes the bindings of a group of storage buffers.
+func (d *device) describe(access []Access) (*bindings, error) {
+	var entries []gputypes.BindGroupLayoutEntry
+	for i, a := range access {
+		kind := gputypes.BufferBindingTypeStorage
+		if a == ReadOnly {
+			kind = gputypes.BufferBindingTypeReadOnlyStorage
+		}
+		entries = append(entries, gputypes.BindGroupLayoutEntry{Binding: uint32(i), Visibility: gputypes.ShaderStageCompute,
+			Buffer: &gputypes.BufferBindingLayout{Type: kind, MinBindingSize: 4}})
+	}
+	l, err := d.open.Device.CreateBindGroupLayout(&hal.BindGroupLayoutDescriptor{Label: "work", Entries: entries})
+	return &bindings{l}, err
+}
+
+// layoutOf returns the layout of kernels with such a group.
+func (d *device) layoutOf(of *bindings) (*layout, error) {
+	l, err := d.open.Device.CreatePipelineLayout(&hal.PipelineLayoutDescriptor{Label: "work", BindGroupLayouts: []hal.BindGroupLayout{of.BindGroupLayout}})
 	if err != nil {
 		return nil, err
 	}
-	return d.gpu.gpu.CreateComputePipeline(&wgpu.ComputePipelineDescriptor{Label: name, Layout: of, Module: module, EntryPoint: name})
+	return &layout{l, l.(interface{ Handle() vk.PipelineLayout }).Handle()}, nil
 }
+
+// pipelineOf compiles a kernel with a layout.
+func (d *device) pipelineOf(of *layout, name, source string) (*pipeline, error) {
+	module, err := d.open.Device.CreateShaderModule(&hal.ShaderModuleDescriptor{Label: name, Source: hal.ShaderSource{WGSL: source}})
+	if err != nil {
+		return nil, err
+	}
+	p, err := d.open.Device.CreateComputePipeline(&hal.ComputePipelineDescriptor{Label: name, Layout: of.PipelineLayout, Compute: hal.ComputeState{Module: module, EntryPoint: name}})
+	if err != nil {
+		return nil, err
+	}
+	at, err := private(p, "handle")
+	return &pipeline{p, d, vk.Pipeline(at), of.places}, err
+}
+
+// Release frees the kernel, which the device no longer uses.
+func (p *pipeline) Release() { p.d.open.Device.DestroyComputePipeline(p.ComputePipeline) }
 
 // scoped calls f, which makes what a session needs.
 func (d *device) scoped(limit time.Duration, f func() error) error { return f() }
 
-// buffer makes memory on the device, of zero or more bytes. The library does not tell apart why there
+// buffer makes memory on the device, of zero or more bytes, all zeros. The library does not tell apart why there
 // is none: most often there is no room.
 func (d *device) buffer(label string, bytes int64, usage gputypes.BufferUsage) (*buffer, error) {
-	b, err := d.gpu.gpu.CreateBuffer(&wgpu.BufferDescriptor{Label: label, Size: uint64(max(bytes, 256)), Usage: usage})
-	if err != nil {
+	b := &buffer{d: d, size: max((bytes+3)&^3, 256)}
+	var err error
+	if b.Buffer, err = d.open.Device.CreateBuffer(&hal.BufferDescriptor{Label: label, Size: uint64(b.size), Usage: usage}); err != nil {
 		return nil, fmt.Errorf("webgpu: %d bytes of %s: %w: %w", bytes, label, err, errPlan)
 	}
-	return b, nil
+	b.vk = vk.Buffer(b.NativeHandle())
+	if usage&(gputypes.BufferUsageMapRead|gputypes.BufferUsageMapWrite) == 0 {
+		d.pending = append(d.pending, pendingCopy{to: b})
+		return b, nil
+	}
+	m, err := d.open.Device.MapBuffer(b.Buffer, 0, uint64(b.size))
+	if err != nil {
+		return nil, fmt.Errorf("webgpu: map %s: %w", label, err)
+	}
+	b.mapped, b.whole = unsafe.Slice((*byte)(m.Ptr), b.size), m.IsCoherent
+	if usage&gputypes.BufferUsageMapRead != 0 {
+		b.flight, err = d.newFlight()
+	}
+	return b, err
 }
 
-// group binds buffers.
-func (d *device) group(of *bindings, all ...binding) (*group, error) {
-	desc := &wgpu.BindGroupDescriptor{Label: "group", Layout: of}
-	for _, b := range all {
-		desc.Entries = append(desc.Entries, wgpu.BindGroupEntry{Binding: b.number, Buffer: b.of, Offset: uint64(b.offset), Size: uint64(b.size)})
+// Release frees the buffer, which the device no longer uses.
+func (b *buffer) Release() {
+	if f := b.flight; f != nil {
+		n := b.d.open.native
+		n.make.DestroyFence(n.device, f.fence, nil)
+		n.make.FreeCommandBuffers(n.device, b.d.pool, 1, &f.commands)
 	}
-	g, err := d.gpu.gpu.CreateBindGroup(desc)
+	b.d.open.Device.DestroyBuffer(b.Buffer)
+}
+
+// group binds buffers for a session, or for a call.
+func (d *device) group(call bool, all ...binding) (*group, error) {
+	if call {
+		return d.groupOf(&bindings{d.call}, all...)
+	}
+	return d.groupOf(&bindings{d.session}, all...)
+}
+
+// groupOf binds buffers.
+func (d *device) groupOf(of *bindings, all ...binding) (*group, error) {
+	desc := &hal.BindGroupDescriptor{Label: "group", Layout: of.BindGroupLayout}
+	for _, b := range all {
+		desc.Entries = append(desc.Entries, gputypes.BindGroupEntry{Binding: b.number, Resource: gputypes.BufferBinding{
+			Buffer: b.of.NativeHandle(), Offset: uint64(b.offset), Size: uint64(cmp.Or(b.size, b.of.size-b.offset))}})
+	}
+	g, err := d.open.Device.CreateBindGroup(desc)
 	if err != nil {
 		return nil, fmt.Errorf("webgpu: bindings: %w", err)
 	}
-	return g, nil
+	return &group{g, d, g.(interface{ Handle() vk.DescriptorSet }).Handle()}, nil
 }
 
-// write copies data to the device before what is submitted next. It does not use data afterwards.
-func (d *device) write(to *buffer, offset int64, data []byte) error {
-	if len(data) == 0 {
-		return nil
-	}
-	if err := d.queue.WriteBuffer(to, uint64(offset), data); err != nil {
-		return fmt.Errorf("webgpu: copy to the GPU: %w", err)
-	}
-	d.pending = true
-	return nil
-}
+// Release frees the bindings, which the device no longer uses.
+func (g *group) Release() { g.d.open.Device.DestroyBindGroup(g.BindGroup) }
 
-// flush submits the copies that wait.
-func (d *device) flush() error { return d.submit() }
-
-// submit submits commands, and the copies that wait for them. There must be one of both: if there is
-// nothing, the library takes the copies of earlier submissions for done.
-func (d *device) submit(commands ...*wgpu.CommandBuffer) (err error) {
-	if d.last, err = d.queue.Submit(commands...); err != nil {
-		return fmt.Errorf("webgpu: submit: %w", err)
-	}
-	d.pending = false
-	return nil
-}
-
-// finish waits until the device has done everything: the library keeps copies for the next submission,
-// but not the memory that they are for.
-func (d *device) finish(limit time.Duration) error {
-	if err := d.enter(limit); err != nil {
-		return err
-	}
-	var err error
-	if d.pending {
-		err = d.submit()
-	}
-	last := d.last
-	d.leave()
-	if err != nil {
-		return err
-	}
-	return d.poll(limit, func() (bool, error) { return d.queue.Poll() >= last, nil })
-}
-
-// wait waits for results.
-func (d *device) wait(limit time.Duration, m mapping) error { return d.poll(limit, m.Status) }
-
-// nap is the shortest sleep between two queries. Queries allocate memory, and a software driver
-// needs the processor.
-const nap = 20 * time.Microsecond
-
-// poll waits until ready. The library's own waits have no limit.
-func (d *device) poll(limit time.Duration, ready func() (bool, error)) error {
-	for begin := time.Now(); ; {
-		// The query comes after the clock: a process that was stopped in between still learns that the
-		// work is done.
-		waited := time.Since(begin)
-		if err := d.enter(limit); err != nil {
-			return err
-		}
-		d.gpu.gpu.Poll(wgpu.PollPoll)
-		done, err := ready()
-		d.leave()
-		switch {
-		case err != nil:
-			return fmt.Errorf("webgpu: wait for the GPU: %w", err)
-		case done:
-			return nil
-		case waited > limit:
-			return reserve.ErrHang(limit)
-		}
-		time.Sleep(max(nap, waited/8))
-	}
-}
-
-// commands are calls of kernels, and then copies.
-type commands struct {
-	encoder *wgpu.CommandEncoder
-	pass    *wgpu.ComputePassEncoder
-}
-
-func (d *device) begin() (c commands, err error) {
-	if c.encoder, err = d.gpu.gpu.CreateCommandEncoder(nil); err == nil {
-		c.pass, err = c.encoder.BeginComputePass(nil)
-	}
-	return c, commandsError(err)
-}
-
-func commandsError(err error) error {
-	if err != nil {
-		return fmt.Errorf("webgpu: commands: %w", err)
-	}
-	return nil
-}
-
-func (c *commands) kernel(p *pipeline)       { c.pass.SetPipeline(p) }
-func (c *commands) bind(index int, g *group) { c.pass.SetBindGroup(uint32(index), g, nil) }
-func (c *commands) dispatch(x, y int)        { c.pass.Dispatch(uint32(x), uint32(y), 1) }
-func (c *commands) endKernels() error        { return commandsError(c.pass.End()) }
-func (c *commands) copy(from *buffer, at int64, to *buffer, toAt, bytes int64) {
-	c.encoder.CopyBufferToBuffer(from, uint64(at), to, uint64(toAt), uint64(bytes))
-}
-
-// run submits c, and asks for the results.
-func (d *device) run(c *commands, results *buffer) (mapping, error) {
-	buffer, err := c.encoder.Finish()
-	if err != nil {
-		return nil, commandsError(err)
-	}
-	if err := d.submit(buffer); err != nil {
-		return nil, err
-	}
-	m, err := results.MapAsync(wgpu.MapModeRead, 0, results.Size())
-	return m, readError(err)
-}
-
-func readError(err error) error {
-	if err != nil {
-		return fmt.Errorf("webgpu: copy from the GPU: %w", err)
-	}
-	return nil
-}
-
-// mapped are results.
-type mapped struct {
-	of    *buffer
-	whole *wgpu.MappedRange
-	data  []byte
-}
-
-// mapped returns the results that wait has waited for.
-func (d *device) mapped(of *buffer, m mapping) (mapped, error) {
-	m.Release()
-	whole, err := of.MappedRange(0, of.Size())
-	if err != nil {
-		return mapped{}, readError(err)
-	}
-	return mapped{of, whole, whole.Bytes()}, nil
-}
-
-func (m *mapped) read(to []byte, at int64) { copy(to, m.data[at:]) }
-
-func (m *mapped) unmap() error {
-	m.whole.Release()
-	return readError(m.of.Unmap())
-}
-
-// Use calls f with the device of the library, for a renderer of one's own on it. Nobody else calls the library meanwhile, and f may not
-// keep the device: all calls of it belong into Use. An error of f means that the GPU is lost.
-func (w *Work) Use(f func(gpu *wgpu.Device) error) error {
+// Use calls f with the library's device and queue, for a renderer of one's own on them. Nobody else calls the library meanwhile, and f may not
+// keep them: all calls belong into Use. An error of f means that the GPU is lost.
+func (w *Work) Use(f func(gpu hal.Device, queue hal.Queue) error) error {
 	if w.gl != nil {
 		return errors.New("webgpu: a Work on OpenGL has no device of the library")
 	}
@@ -286,9 +280,9 @@ func (w *Work) Use(f func(gpu *wgpu.Device) error) error {
 			return err
 		}
 		defer w.device.leave()
-		return f(w.device.gpu.gpu)
+		return f(w.device.open.Device, w.device.open.Queue)
 	})
 }
 
 // Buffer returns the library's buffer, for Use: a storage and a vertex buffer.
-func (m *Memory) Buffer() *wgpu.Buffer { return m.buffer }
+func (m *Memory) Buffer() hal.Buffer { return m.buffer.Buffer }

@@ -6,31 +6,46 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/gogpu/wgpu"
 	"github.com/gogpu/wgpu/hal"
 	"github.com/gogpu/wgpu/hal/vulkan"
+	"github.com/gogpu/wgpu/hal/vulkan/vk"
 
 	"mannequin/internal/testing/must"
 	"mannequin/models"
 	"mannequin/netruntime"
 )
 
-type (
-	faultyDevice struct {
-		hal.Device
-		f *faulty
+// mostAllocations of a run.
+const mostAllocations = 0
+
+// TestValidation runs sessions and searches under Vulkan's validation layer, which finds wrong uses of the driver, in a process of its own.
+func TestValidation(t *testing.T) {
+	needGPU(t)
+	const layer = "VK_LAYER_KHRONOS_validation"
+	settings := filepath.Join(t.TempDir(), "vk_layer_settings.txt")
+	must.Do(t, os.WriteFile(settings, []byte("khronos_validation.enables = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT\n"+
+		"khronos_validation.debug_action = VK_DBG_LAYER_ACTION_LOG_MSG\nkhronos_validation.log_filename = stdout\nkhronos_validation.report_flags = error,warn\n"), 0o644))
+	c := exec.Command(os.Args[0], "-test.run=^(TestShipped|TestAlone|TestBF16|TestWeightsAreShared|TestNearestTogether)$", "-test.v")
+	c.Env = append(os.Environ(), "VK_INSTANCE_LAYERS="+layer, "VK_LAYER_SETTINGS_PATH="+settings, "VK_LOADER_DEBUG=layer")
+	out, err := c.CombinedOutput()
+	switch {
+	case !strings.Contains(string(out), "nsert instance layer") || !strings.Contains(string(out), layer):
+		t.Skip("Vulkan's validation layer is not installed")
+	case err != nil || strings.Contains(string(out), "Validation Error") || !strings.Contains(string(out), "--- PASS: TestShipped"):
+		t.Errorf("%v\n%s", err, out)
 	}
-	faultyQueue struct {
-		hal.Queue
-		f     *faulty
-		ended atomic.Uint64 // the last submission that has
-	}
-)
+}
+
+// faultyDevice is the library's part of a driver that fails on command.
+type faultyDevice struct {
+	hal.Device
+	f *faulty
+}
 
 func (d *faultyDevice) CreateBuffer(x *hal.BufferDescriptor) (hal.Buffer, error) {
 	if err := d.f.next(); err != nil {
@@ -56,22 +71,6 @@ func (d *faultyDevice) CreateBindGroup(x *hal.BindGroupDescriptor) (hal.BindGrou
 	return d.Device.CreateBindGroup(x)
 }
 
-func (q *faultyQueue) Submit(c []hal.CommandBuffer) (uint64, error) {
-	if err := q.f.next(); err != nil {
-		return 0, err
-	}
-	return q.Queue.Submit(c)
-}
-
-func (q *faultyQueue) PollCompleted() uint64 {
-	if q.f.hangs.Load() {
-		return q.ended.Load()
-	}
-	n := q.Queue.PollCompleted()
-	q.ended.Store(n)
-	return n
-}
-
 // openFaulty lets sessions of the test run on a faulty driver.
 func openFaulty(t *testing.T) *faulty {
 	t.Helper()
@@ -81,12 +80,27 @@ func openFaulty(t *testing.T) *faulty {
 	if len(adapters) == 0 {
 		t.Fatal("no adapter")
 	}
-	a := adapters[0]
-	open := must.Get(a.Adapter.Open(0, a.Capabilities.Limits))(t)
+	open := must.Get(openAdapter(adapters[0]))(t)
 	f := &faulty{}
-	gpu := must.Get(wgpu.NewDeviceFromHAL(&faultyDevice{open.Device, f}, &faultyQueue{Queue: open.Queue, f: f}, 0, a.Capabilities.Limits, "faulty"))(t)
+	open.Device = &faultyDevice{open.Device, f}
 	d := newDevice("faulty")
-	must.Do(t, d.use(gpu))
+	must.Do(t, d.use(open))
+	start, done := d.start, d.done
+	d.start = func(c vk.CommandBuffer, fence vk.Fence) error {
+		if err := f.next(); err != nil {
+			return err
+		}
+		return start(c, fence)
+	}
+	d.done = func(fence vk.Fence) (bool, error) {
+		if f.hangs.Load() {
+			return false, nil
+		}
+		if err := f.next(); err != nil {
+			return false, err
+		}
+		return done(fence)
+	}
 	useFaulty(t, d)
 	return f
 }

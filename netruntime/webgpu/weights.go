@@ -17,6 +17,7 @@ import (
 type weights struct {
 	plan   *program.Program
 	memory *buffer
+	bytes  int64
 	key    weightsKey
 	users  int
 }
@@ -24,6 +25,7 @@ type weights struct {
 type weightsKey struct {
 	net  *netruntime.Net
 	skip float32
+	bf16 bool
 }
 
 var (
@@ -34,35 +36,52 @@ var (
 // uploadBytes is what is uploaded at once.
 const uploadBytes = 4 << 20
 
-// upload returns the weights of n with one more user.
-func (d *device) upload(n *netruntime.Net, skip float32) (*weights, error) {
+// upload writes data to a new buffer, in parts.
+func (d *device) upload(to *buffer, data []byte) error {
+	for at := 0; at < len(data); at += uploadBytes {
+		err := d.write(to, int64(at), data[at:min(at+uploadBytes, len(data))])
+		if err == nil {
+			err = d.flush(startTimeout)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// weightsOf returns the weights of a network with one more user.
+func (d *device) weightsOf(key weightsKey) (*weights, error) {
 	uploadedMu.Lock()
 	defer uploadedMu.Unlock()
-	key := weightsKey{n, skip}
 	if w := uploaded[key]; w != nil {
 		w.users++
 		return w, nil
 	}
-	p, err := program.Compile(n, program.Plain, skip)
+	pairs := program.Exact
+	if key.bf16 {
+		pairs = program.Always
+	}
+	p, err := program.Compile(key.net, program.Plain, key.skip, pairs)
 	if err != nil {
 		return nil, fmt.Errorf("webgpu: %w: %w", err, errPlan)
 	}
+	return d.hold(key, p)
+}
+
+// hold writes the constants of a program to the device, for one user.
+func (d *device) hold(key weightsKey, p *program.Program) (w *weights, err error) {
 	data := append(p.Data, make([]byte, program.Align)...) // never empty
-	w := &weights{plan: p, key: key, users: 1}
+	w = &weights{plan: p, bytes: int64(len(data)), key: key, users: 1}
 	if int64(len(data)) > d.most {
 		return nil, fmt.Errorf("webgpu: the weights take %d bytes, the device binds at most %d: %w", len(data), d.most, errPlan)
 	}
 	if w.memory, err = d.buffer("weights", int64(len(data)), gputypes.BufferUsageStorage|gputypes.BufferUsageCopyDst); err != nil {
 		return nil, err
 	}
-	for at := 0; at < len(data); at += uploadBytes {
-		if err = d.write(w.memory, int64(at), data[at:min(at+uploadBytes, len(data))]); err == nil {
-			err = d.flush()
-		}
-		if err != nil {
-			abandon(w.memory) // earlier parts may be in flight
-			return nil, err
-		}
+	if err := d.upload(w.memory, data); err != nil {
+		abandon(w.memory) // earlier parts may be in flight
+		return nil, err
 	}
 	p.Data = nil
 	uploaded[key] = w

@@ -25,6 +25,15 @@ func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
 	return n.NewSession(o.SessionOptions)
 }
 
+// NewNearest returns a search of points on the GPU, for o.Batch queries at a time, or nil if there is none.
+func NewNearest(p *netruntime.Points, o Options) (netruntime.Nearest, error) {
+	if err := errors.Join(o.setDefaults(), checkPoints(p, o.Batch)); err != nil {
+		return nil, err
+	}
+	state.Announce(o.Log, "", errNotBuilt)
+	return nil, nil
+}
+
 // Device returns the name of the GPU that sessions run on, or an error that says why there is none.
 func Device() (string, error) { return "", errNotBuilt }
 

@@ -63,7 +63,7 @@ type Bound struct {
 
 // Network is a network in the memory of the GPU.
 type Network struct {
-	network
+	*session
 	// Values has the inputs and outputs, among other values: row r of the input begins at In + r·inputs, in float32s, row r of the
 	// output at Out + r·outputs.
 	Values  *Memory
@@ -101,15 +101,7 @@ func NewWork(o WorkOptions, access ...Access) (*Work, error) {
 	}
 	w := &Work{opt: o, device: d, access: access}
 	return w, w.do(func() (err error) {
-		var all []described
-		for i, a := range access {
-			kind := gputypes.BufferBindingTypeStorage
-			if a == ReadOnly {
-				kind = gputypes.BufferBindingTypeReadOnlyStorage
-			}
-			all = append(all, described{uint32(i), kind, 4})
-		}
-		if w.bindings, err = d.describe(all...); err == nil {
+		if w.bindings, err = d.describe(access); err == nil {
 			w.layout, err = d.layoutOf(w.bindings)
 		}
 		return err
@@ -209,7 +201,7 @@ func (w *Work) Kernel(name, source string) (*Kernel, error) {
 				}
 				defer w.device.leave()
 				var err error
-				if k.pipeline, err = w.device.pipeline(w.layout, name, source); err != nil {
+				if k.pipeline, err = w.device.pipelineOf(w.layout, name, source); err != nil {
 					return fmt.Errorf("webgpu: %s: %s: %w: %w", w.device.name, name, errKernel, err)
 				}
 				return nil
@@ -235,13 +227,15 @@ func (w *Work) Network(n *netruntime.Net, rows int) (*Network, error) {
 		place := func(v int) int { return int(g.layout.At[v][program.Plain] / 4) }
 		return &Network{Rows: rows, In: place(g.plan.Inputs[0]), Out: place(g.plan.Outputs[0]), Values: &Memory{bytes: g.layout.Size, gl: g.memory}, gl: g}, nil
 	}
-	k := &Network{network: network{device: w.device}, Rows: rows}
-	err := w.do(func() error { return k.open(n, 0, rows, 1) })
+	k := &Network{session: &session{net: n}, Rows: rows}
+	k.device, k.opt = w.device, Options{SessionOptions: netruntime.SessionOptions{Batch: rows, Length: 1, Workers: 1}, Log: w.opt.Log, Timeout: w.opt.Timeout}
+	err := w.do(k.open)
 	if err == nil && k.most < rows {
 		err = fmt.Errorf("webgpu: %d rows of a network, at most %d are possible at once: %w", rows, k.most, errPlan)
 	}
 	if errors.Is(err, errPlan) {
-		return nil, errors.Join(err, w.free(k.release))
+		k.Free()
+		return nil, err
 	}
 	if err != nil {
 		abandon(k)
@@ -249,7 +243,7 @@ func (w *Work) Network(n *netruntime.Net, rows int) (*Network, error) {
 	}
 	place := func(v int) int { return int(k.layout.At[v][program.Plain] / 4) }
 	k.In, k.Out = place(k.plan.Inputs[0]), place(k.plan.Outputs[0])
-	k.Values = &Memory{buffer: k.network.memory, bytes: k.layout.Size}
+	k.Values = &Memory{buffer: k.session.values, bytes: k.layout.Size}
 	w.networks = append(w.networks, k)
 	return k, nil
 }
@@ -268,7 +262,7 @@ func (w *Work) Bind(memory ...*Memory) (*Bound, error) {
 		for i, m := range memory {
 			all = append(all, binding{number: uint32(i), of: m.buffer})
 		}
-		b.group, err = w.device.group(w.bindings, all...)
+		b.group, err = w.device.groupOf(w.bindings, all...)
 		return err
 	})
 	if err == nil {
@@ -339,7 +333,7 @@ func (w *Work) Submit(launches []Launch, copies []Copy, to *Results) error {
 				}
 			}
 		}
-		c, err := d.begin()
+		c, err := d.begin(to.of)
 		if err != nil {
 			return err
 		}
@@ -419,6 +413,9 @@ func (w *Work) Close() {
 		abandon(w)
 		return
 	}
+	for _, n := range w.networks {
+		n.Free()
+	}
 	err := w.freeing(func() {
 		for _, g := range w.groups {
 			g.Release()
@@ -428,9 +425,6 @@ func (w *Work) Close() {
 		}
 		for _, m := range w.memory {
 			m.Release()
-		}
-		for _, n := range w.networks {
-			n.release()
 		}
 		for _, k := range w.kernels {
 			k.Release()
@@ -442,11 +436,7 @@ func (w *Work) Close() {
 	}
 }
 
-// free calls release once the GPU has done everything.
-func (w *Work) free(release func()) error {
-	return w.checked(func() error { return w.freeing(release) })
-}
-
+// freeing calls release once the GPU has done everything.
 func (w *Work) freeing(release func()) error {
 	return reserve.Within(w.opt.Timeout, func() error {
 		d := w.device

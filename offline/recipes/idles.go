@@ -15,10 +15,10 @@ import (
 const (
 	idleLooks = 5             // keys of a recorded idle from one of which a pose is made to the next
 	idleSteps = 15            // ticks after which a pose is another
-	idleFeet  = 0.06          // m by which feet of a pose are at most from those of the common one, so that the body takes no step
+	idleFeet  = 0.07          // m by which feet of a pose are at most from those of the common one, so that the body takes no step
 	idleHips  = 0.04          // and its hips
 	idleHop   = 7             // least keys from one pose to the next
-	idleSpeed = 0.16          // m/s that a joint goes at most on the way
+	idleSpeed = 0.18          // m/s that a joint goes at most on the way
 	idleMore  = idleHop/2 + 1 // up to so many keys more, less one
 )
 
@@ -187,6 +187,9 @@ func wander(poses []idlePose, home int, rng *rand.Rand) (out []float32) {
 	for key := range matching.IdleKeys {
 		if key >= end {
 			at, to = to, rng.IntN(len(poses))
+			if k := rng.IntN(len(poses)); poses[at].farthest(&poses[k]) > poses[at].farthest(&poses[to]) {
+				to = k
+			}
 			lasts := max(idleHop+rng.IntN(idleMore), keys(at, to))
 			if key+lasts+max(idleHop, keys(to, home)) > matching.IdleKeys {
 				to, lasts = home, max(idleHop, keys(at, home))

@@ -132,7 +132,7 @@ func (s *Scene) openCharacter(o *Options, p *population, n int) error {
 	if err != nil {
 		return fmt.Errorf("crowd: %w", err)
 	}
-	stream, err := o.Character.NewStream(matching.StreamOptions{Capacity: n, Workers: o.Workers, BF16: o.BF16, Open: o.Open})
+	stream, err := o.Character.NewStream(matching.StreamOptions{Capacity: n, Workers: o.Workers, BF16: o.BF16, Open: o.Open, Nearest: o.Nearest})
 	if err != nil {
 		return err
 	}

@@ -130,9 +130,10 @@ type Resources struct {
 	// require it.
 	Character func(name string) (*matching.File, error)
 
-	Open    netruntime.Opener // device for the networks; nil is the processor
-	Workers int               // goroutines; 0 is one per CPU
-	Log     *slog.Logger      // warnings for the player; nil drops them
+	Open    netruntime.Opener        // device for the networks; nil is the processor
+	Nearest netruntime.NearestOpener // device that searches recordings; nil is the processor
+	Workers int                      // goroutines; 0 is one per CPU
+	Log     *slog.Logger             // warnings for the player; nil drops them
 
 	// Styles opens the database of ecs.MARStyle, Transfers the styles of ecs.GramStyle; nil: there
 	// are none. Setup.Styled requires one of them, a script the one that has its styles.

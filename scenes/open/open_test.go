@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"mannequin/animsys/manifold"
+	"mannequin/animsys/matching"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testmatching"
 	"mannequin/models"
 	stylesgram "mannequin/models/styles-gram"
 	"mannequin/netruntime"
@@ -104,6 +106,29 @@ func TestCharactersOpen(t *testing.T) {
 			if !slices.Contains(opened, n) {
 				t.Errorf("%s: Resources.Open does not open %s", scene, n.Meta().Name)
 			}
+		}
+	}
+}
+
+// Every scene with a character has its recordings searched where Resources say.
+func TestCharactersSearch(t *testing.T) {
+	for _, scene := range []string{"person", "play", "crowd"} {
+		s := open.Default(scene)
+		s.Agents = min(s.Agents, 2)
+		if s.Character = "clips"; scene == "crowd" {
+			s.Kinds = []string{"dogs"}
+		}
+		searched := 0
+		made, _, err := open.Scene(s, open.Resources{Net: models.Open, Workers: 1,
+			Character: func(string) (*matching.File, error) { return &matching.File{Database: testmatching.People(t)}, nil },
+			Nearest: func(p *netruntime.Points, batch int) (netruntime.Nearest, error) {
+				searched++
+				return nil, nil
+			}})
+		must.Do(t, err)
+		must.Do(t, made.Close())
+		if searched == 0 {
+			t.Errorf("%s: Resources.Nearest is not asked", scene)
 		}
 	}
 }

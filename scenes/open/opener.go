@@ -36,7 +36,7 @@ func Scene(s Setup, r Resources) (scene scenes.Scene, player scenes.Script, err 
 	}
 	o := opener{Setup: &s, Resources: &r}
 	o.options = world.Options{
-		Agents: s.Agents, Seed: s.Seed, Workers: r.Workers, BF16: s.BF16, Open: r.Open, Log: r.Log, NoAvoidance: s.NoAvoidance,
+		Agents: s.Agents, Seed: s.Seed, Workers: r.Workers, BF16: s.BF16, Open: r.Open, Nearest: r.Nearest, Log: r.Log, NoAvoidance: s.NoAvoidance,
 	}
 	if s.Scene != "cutscene" { // its script has the ground
 		if o.options.Terrain, err = s.ground(); err != nil {

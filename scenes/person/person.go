@@ -115,7 +115,7 @@ func (s *Scene) start(opt *Options) (err error) {
 	if _, err := manifold.NewPoseStyler(opt.Transfers, s.of.Skel, 0); err == nil {
 		setting.Transfers = opt.Transfers
 	}
-	stream, err := opt.Character.NewStream(matching.StreamOptions{Capacity: 1 + opt.Agents, Workers: opt.Workers, BF16: opt.BF16, Open: opt.Open})
+	stream, err := opt.Character.NewStream(matching.StreamOptions{Capacity: 1 + opt.Agents, Workers: opt.Workers, BF16: opt.BF16, Open: opt.Open, Nearest: opt.Nearest})
 	if err != nil {
 		return err
 	}

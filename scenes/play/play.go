@@ -14,7 +14,6 @@ import (
 	"mannequin/engine/hud"
 	"mannequin/engine/m3"
 	"mannequin/internal/statehash"
-	"mannequin/netruntime"
 	"mannequin/scenes"
 	"mannequin/scenes/course"
 	"mannequin/scenes/internal/player"
@@ -66,13 +65,13 @@ func New(opt Options) (*Scene, error) {
 	}
 	s := &Scene{of: opt.Character.Character()}
 	s.Init(&opt.Options)
-	if err := s.open(opt.Character, opt.Open); err != nil {
+	if err := s.open(opt.Character, &opt.Options); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-func (s *Scene) open(file *matching.File, device netruntime.Opener) (err error) {
+func (s *Scene) open(file *matching.File, on *world.Options) (err error) {
 	if s.own, err = s.of.Sized(); err != nil {
 		return fmt.Errorf("play: %w", err)
 	}
@@ -88,7 +87,7 @@ func (s *Scene) open(file *matching.File, device netruntime.Opener) (err error) 
 		opt.Ground, opt.Walls = ground, &terrain.Edges{Ground: ground, Rise: 0.35, Walls: walls}
 		s.blocks, s.start = blocks, start
 	}
-	s.stream, err = file.NewStream(matching.StreamOptions{Capacity: 1, Open: device})
+	s.stream, err = file.NewStream(matching.StreamOptions{Capacity: 1, Open: on.Open, Nearest: on.Nearest})
 	if err != nil {
 		return err
 	}

@@ -28,13 +28,14 @@ const MaxAgents = 4096
 
 // Options are the settings that all scenes have.
 type Options struct {
-	Agents  int               // at most MaxAgents; 0 is the scene's usual number
-	Terrain *terrain.Field    // around the origin, as wide as the scene's GroundSize; nil makes hills from Seed
-	Seed    uint64            // of the hills and of the agents' steering
-	Workers int               // goroutines for networks and rows; 0 is one per CPU
-	BF16    bool              // networks in bfloat16 if the processor has it: see netruntime.SessionOptions
-	Open    netruntime.Opener // device for the networks; nil is the processor
-	Log     *slog.Logger      // warnings for the player; nil drops them
+	Agents  int                      // at most MaxAgents; 0 is the scene's usual number
+	Terrain *terrain.Field           // around the origin, as wide as the scene's GroundSize; nil makes hills from Seed
+	Seed    uint64                   // of the hills and of the agents' steering
+	Workers int                      // goroutines for networks and rows; 0 is one per CPU
+	BF16    bool                     // networks in bfloat16 if the processor has it: see netruntime.SessionOptions
+	Open    netruntime.Opener        // device for the networks; nil is the processor
+	Nearest netruntime.NearestOpener // device that searches recordings; nil is the processor
+	Log     *slog.Logger             // warnings for the player; nil drops them
 
 	// NoAvoidance lets people walk through each other, as in tapes that were recorded before they
 	// kept off.

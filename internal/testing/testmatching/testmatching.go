@@ -40,8 +40,11 @@ func Dogs(t testing.TB) *matching.Database {
 	return must.Get(dogs())(t)
 }
 
-var dogs = sync.OnceValues(func() (*matching.Database, error) {
-	takes, err := procgen.Generate(procgen.Options{Minutes: 5})
+var dogs = sync.OnceValues(func() (*matching.Database, error) { return Minutes(5) })
+
+// Minutes returns a database of some minutes of a dog in all gaits and actions.
+func Minutes(n float64) (*matching.Database, error) {
+	takes, err := procgen.Generate(procgen.Options{Minutes: n})
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +65,7 @@ var dogs = sync.OnceValues(func() (*matching.Database, error) {
 		clips = append(clips, c)
 	}
 	return matching.Build(takes[0].Clip.Skel, clips, matching.Options{Tags: names})
-})
+}
 
 // Own are the actions that Actors have of their own.
 const (

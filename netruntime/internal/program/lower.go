@@ -16,6 +16,7 @@ type compiler struct {
 	form    Form // of heavy products
 	small   Form // of the others
 	skip    float32
+	pairs   Pairs
 	index   map[string]int
 	reads   map[string][]int // nodes by value
 	isOut   map[string]bool
@@ -26,11 +27,11 @@ type compiler struct {
 var activations = map[string]Activation{"": Identity, "elu": ELU, "relu": ReLU, "sigmoid": Sigmoid, "tanh": Tanh}
 
 // Compile returns the program of a network. Its heavy products have operands of form f. If f is
-// Plain, so have the others, and their rows have no padding. Gating weights below skip count as 0.
-func Compile(n *netruntime.Net, f Form, skip float32) (*Program, error) {
+// Plain, so have the others, their rows have no padding, and pairs says which right sides are bfloat16. Gating weights below skip count as 0.
+func Compile(n *netruntime.Net, f Form, skip float32, pairs Pairs) (*Program, error) {
 	g := n.Graph()
 	c := &compiler{
-		Program: &Program{Omega: -1}, net: n, graph: g, form: f, small: FP32, skip: skip, index: map[string]int{}, reads: map[string][]int{},
+		Program: &Program{Omega: -1}, net: n, graph: g, form: f, small: FP32, skip: skip, pairs: pairs, index: map[string]int{}, reads: map[string][]int{},
 		isOut: map[string]bool{}, fused: make([]bool, len(g.Nodes)), skipped: map[int]int{},
 	}
 	if f == Plain {
@@ -316,7 +317,7 @@ func (c *compiler) product(i int, in []int, out int) {
 		name, p.Out = next.Name, c.index[next.Name]
 	}
 	p.Sources = []Source{{Value: c.operand(in[0], p.Form), Part: parts[0]}}
-	p.B = c.matrices(p.Form, parts)
+	c.rightSide(p, parts, w)
 	p.Sources[0].Part.at = nil // it holds the weights
 	wide := RoundUp(columns, TileColumns)
 	all := make([]float32, p.Segments*wide)
@@ -325,6 +326,20 @@ func (c *compiler) product(i int, in []int, out int) {
 	}
 	p.Bias = c.vector(all)
 	c.Launches = append(c.Launches, Launch{Product: p, Rows: p.Out})
+}
+
+// rightSide adds the right side of a product, whose values are weights.
+func (c *compiler) rightSide(p *Product, parts []Matrix, weights ...[]float32) {
+	n, exact := 0, true
+	for _, w := range weights {
+		n += len(w)
+		exact = exact && !slices.ContainsFunc(w, func(v float32) bool { return math.Float32bits(v)<<16 != 0 })
+	}
+	if p.Pairs = p.Form == Plain && n >= netruntime.HeavyWeights && (c.pairs == Always || c.pairs == Exact && exact); p.Pairs {
+		p.B = c.pair(parts)
+	} else {
+		p.B = c.matrices(p.Form, parts)
+	}
 }
 
 // skipSmall returns v without the weights below the session's limit.
@@ -368,8 +383,9 @@ func (c *compiler) lstm(n *netruntime.Node, in []int, out int) {
 	p := &Product{
 		Form: f, Segments: 2, N: 4 * units, Omega: -1, Out: c.read(gates),
 		Sources: []Source{{c.operand(in[0], f), x, true}, {c.operand(h, f), state, false}},
-		B:       c.matrices(f, []Matrix{x, state}), Bias: c.padded(bias, 2*RoundUp(4*units, TileColumns)),
+		Bias:    c.padded(bias, 2*RoundUp(4*units, TileColumns)),
 	}
+	c.rightSide(p, []Matrix{x, state}, wx, wh)
 	for i := range p.Sources {
 		p.Sources[i].Part.at = nil // it holds the weights
 	}

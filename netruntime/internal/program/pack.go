@@ -157,3 +157,32 @@ func (c *Constants) matrices(f Form, parts []Matrix) Constant {
 	}
 	return at
 }
+
+// Pairs says which right sides of heavy products of Plain are bfloat16, in half the memory.
+type Pairs int
+
+// The choices.
+const (
+	Never  Pairs = iota
+	Exact        // those whose values all are, as in files that have bfloat16
+	Always       // all of them, rounded
+)
+
+// pair adds the parts in bfloat16, two to a word of 32 bits: (rows of all parts, columns / 64, 2, 16) words, of columns c and c + 16.
+func (c *Constants) pair(parts []Matrix) Constant {
+	columns, total := RoundUp(parts[0].columns, TileColumns), 0
+	for _, p := range parts {
+		total += p.K(Plain)
+	}
+	at, b := c.reserve(total * columns * BF16.Bytes())
+	for _, p := range parts {
+		for k := range p.K(Plain) {
+			for col := range p.columns {
+				word := col/64*32 + col/32%2*16 + col%16
+				BF16.put(b[4*word+col/16%2*BF16.Bytes():], p.at(k/p.Channels, k%p.Channels, col))
+			}
+			b = b[columns*BF16.Bytes():]
+		}
+	}
+	return at
+}

@@ -73,6 +73,7 @@ type Product struct {
 	Omega    int // value, or −1
 	Points   []Point
 	Out      int
+	Pairs    bool // B is bfloat16, as Constants.pair writes it
 }
 
 // Source is a left side of a product.

@@ -1,8 +1,8 @@
 // The matrix products of all networks: dense layers, convolutions, blends of experts and the gates of LSTMs.
 //
 // A workgroup computes a tile of the result, 64 columns wide. A thread has one or more rows and four columns, 16 apart.
-// Neighbouring threads read neighbouring weights, and operands come from the caches. kernels.go puts in ROWS, HEIGHT and
-// THREADS, and repeats what stands between "each" and "end" for each row of a thread, with the row's number for #.
+// Neighbouring threads read neighbouring weights, and operands come from the caches. kernels.go puts in ROWS, HEIGHT, THREADS
+// and the number of weights in a word for PER_WORD, chooses four_weights, and repeats what stands between "each" and "end" for each row of a thread, with the row's number for #.
 
 const block = 512u; // products that are summed before a weight scales the sum
 const columns_together = 64u;
@@ -43,7 +43,7 @@ fn product(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
 			}
 		}
 	}
-	var b = ops[op + 5u] + first;
+	var b = ops[op + 5u] + group.x * columns_together / PER_WORDu + thread % 16u;
 	for (var s = 0u; s < segments; s++) {
 		let source = op + 10u + 4u * min(s, sources - 1u);
 		let width = ops[source + 3u];
@@ -68,8 +68,8 @@ fn product(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
 // end
 			let end = min(k + block, width);
 			for (; k < end; k++) {
-				let v = four(b);
-				b += columns;
+				let v = four_weights(b);
+				b += columns / PER_WORDu;
 // each
 				sum# = fma(vec4<f32>(value(at#, k, from#, to#)), v, sum#);
 // end
@@ -96,6 +96,13 @@ fn product(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
 // four returns the constants of four columns.
 fn four(at: u32) -> vec4<f32> {
 	return vec4<f32>(constants[at], constants[at + 16u], constants[at + 32u], constants[at + 48u]);
+}
+
+// four_of_pairs returns the weights of four columns, two bfloat16 to a word.
+fn four_of_pairs(at: u32) -> vec4<f32> {
+	let u = bitcast<u32>(constants[at]);
+	let v = bitcast<u32>(constants[at + 16u]);
+	return vec4<f32>(bitcast<f32>(u << 16u), bitcast<f32>(u & 0xffff0000u), bitcast<f32>(v << 16u), bitcast<f32>(v & 0xffff0000u));
 }
 
 // value returns value k of the window at a place, which is zero outside of the sequence.

@@ -71,9 +71,13 @@ func (c *change) returns(r *answer, f int) bool {
 	return r.velocity(f).Dot(c.to.velocity.Normalize(m3.Vec3{})) > (1-near)*c.speed
 }
 
-// settles reports whether the hips are as high as in the end.
+// settles reports whether the hips are as high as in the end: in the mean of the last second, as who stands or crouches bobs.
 func (c *change) settles(r *answer, f int) bool {
-	first, last := r.hips[0], r.hips[len(r.hips)-1]
+	first, last := r.hips[0], float32(0)
+	end := r.hips[max(0, len(r.hips)-animsys.TickRate):]
+	for _, h := range end {
+		last += h / float32(len(end))
+	}
 	return m3.Abs(r.hips[lead+f]-last) < near*m3.Abs(first-last)
 }
 

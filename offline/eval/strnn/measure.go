@@ -53,6 +53,7 @@ func (r *Report) rollouts() error {
 			return err
 		}
 		took := time.Since(begin)
+		r.show(p, rows, r.opt.Prefixes, rolloutPrefix)
 		m := metrics.MeasureRollouts(rows, r.model.Layout, r.opt.Prefixes, rolloutPrefix, lastFrames)
 		e := Rollouts{Name: p.name, Frames: r.opt.Frames, Still: m.Whole.Still, Jerk: m.Whole.Jerk / r.Recorded.Jerk, Finite: m.Whole.Finite,
 			Rate: float64(r.opt.Prefixes*r.opt.Frames) / took.Seconds(), Variance: variance(m.All, r.Recorded)}
@@ -66,6 +67,16 @@ func (r *Report) rollouts() error {
 		r.Rollouts = append(r.Rollouts, e)
 	}
 	return nil
+}
+
+// show makes motions of a predictor that has draws what predict shows: trunk, head and arms move more.
+func (r *Report) show(p predictor, rows []float32, motions, prefix int) {
+	if p.draws == nil {
+		return
+	}
+	for n := len(rows) / motions; len(rows) > 0; rows = rows[n:] {
+		r.model.Enliven(rows[:n], prefix)
+	}
 }
 
 // variance returns the variance of each joint ÷ that before.
@@ -92,6 +103,7 @@ func (r *Report) nearest() error {
 		if err != nil {
 			return err
 		}
+		r.show(p, rows, prefixes, p.prefix)
 		n, sum := (p.prefix+metrics.ManifoldFrames)*cols, 0.0
 		for i := range prefixes {
 			d, err := manifold.Distance(rows[i*n:][p.prefix*cols:n], r.opt.Threads)

@@ -11,6 +11,7 @@ require (
 	github.com/go-gl/glfw/v3.3/glfw v0.0.0-20260823155953-d41da22a9587
 	github.com/go-webgpu/goffi v0.6.3
 	github.com/gogpu/gputypes v0.6.0
+	github.com/gogpu/naga v0.19.0
 	github.com/gogpu/wgpu v0.32.1
 	github.com/mattn/go-shellwords v1.0.16
 	github.com/mlange-42/arche v0.15.3
@@ -40,7 +41,6 @@ require (
 	github.com/antithesishq/antithesis-sdk-go v0.8.0-default-no-op // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
-	github.com/gogpu/naga v0.19.0 // indirect
 	github.com/google/go-tpm v0.9.8 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/klauspost/cpuid/v2 v2.2.10 // indirect

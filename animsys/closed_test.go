@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mannequin/animsys"
+	"mannequin/animsys/generator"
 	"mannequin/animsys/keypose"
 	"mannequin/animsys/layer"
 	"mannequin/animsys/mann"
@@ -52,6 +53,12 @@ var ofNoCrowd = map[string]func(c *animsys.Crowd, e arche.Entity) (got, want any
 	"Restore": func(c *animsys.Crowd, _ arche.Entity) (got, want any) { return refused(c.Restore(nil)) },
 	"SaveAgents": func(c *animsys.Crowd, e arche.Entity) (got, want any) {
 		return refused(second(c.SaveAgents(nil, e)))
+	},
+	"SaveMotion": func(c *animsys.Crowd, e arche.Entity) (got, want any) {
+		return refused(second(c.SaveMotion(new(generator.State), e)))
+	},
+	"SpawnSaved": func(c *animsys.Crowd, _ arche.Entity) (got, want any) {
+		return refused(second(c.SpawnSaved(new(generator.State), m3.Vec3{})))
 	},
 	"AddSaved": func(c *animsys.Crowd, _ arche.Entity) (got, want any) { return refused(second(c.AddSaved(nil, nil))) },
 

@@ -192,6 +192,10 @@ type untyped struct {
 	restore func(st *generator.State, e arche.Entity) (arche.Entity, int, error)
 	wears   func(e arche.Entity) bool // whether e, which is alive, has the component
 
+	// saveMotion writes a row as the generator does, with the component of its entity e. restoreMotion adds such a row and a new entity.
+	saveMotion    func(st *generator.State, row int, e arche.Entity)
+	restoreMotion func(st *generator.State) (arche.Entity, int, error)
+
 	shiftControl    func(row int, by m3.Vec3)
 	shiftComponents func(by m3.Vec3) // the controls of all agents
 }
@@ -277,6 +281,21 @@ func bind[C any](c *Crowd, g generator.Generator[C]) {
 				made.Remove(e)
 			}
 			return e, row, nil
+		},
+		saveMotion: func(st *generator.State, row int, e arche.Entity) {
+			was := controls[row]
+			if own := made.Get(e); own != nil {
+				controls[row] = *own // in world space, as it is
+			}
+			g.Save(st, row)
+			controls[row] = was
+		},
+		restoreMotion: func(st *generator.State) (arche.Entity, int, error) {
+			row, err := g.Restore(st)
+			if err != nil {
+				return arche.Entity{}, 0, err
+			}
+			return made.NewWith(&controls[row]), row, nil
 		},
 		wears:           func(e arche.Entity) bool { return made.Get(e) != nil },
 		collect:         func() { collect(c, &made, controls) },
@@ -437,6 +456,12 @@ func (c *Crowd) spawn(what string, e arche.Entity, pos m3.Vec3, yaw float32, con
 		}
 		return arche.Entity{}, err
 	}
+	c.begin(row, anchor, pos.Y)
+	return e, nil
+}
+
+// begin shows a new agent, whose generator has it in a row around an anchor, on the floor nearest to height y, world space.
+func (c *Crowd) begin(row int, anchor m3.Vec3, y float32) {
 	c.anchors[row], c.units[row] = anchor, 1
 	c.cast.dress(row, noCharacter)
 	c.gen.shiftControl(row, anchor.Neg())
@@ -444,16 +469,15 @@ func (c *Crowd) spawn(what string, e arche.Entity, pos m3.Vec3, yaw float32, con
 	c.gen.pose(&c.Poses, row)
 	c.Restarted[row] = false
 	c.Inertial.Reset(row)
-	c.forget(row, pos.Y)
+	c.forget(row, y)
 	c.aims.forget(row)
 	c.tune()
 	c.solvers[EveryTick].Run(row, row+1)
-	c.forget(row, pos.Y)
+	c.forget(row, y)
 	c.fresh[row] = false
 	copy(c.now[row*c.joints:(row+1)*c.joints], c.Ground.Model[row*c.joints:])
 	copy(c.last[row*c.joints:(row+1)*c.joints], c.now[row*c.joints:])
 	c.expose(row)
-	return e, nil
 }
 
 // Despawn removes an agent and its entity, between ticks or in a system before

@@ -7,6 +7,7 @@ import (
 
 	"mannequin/animsys"
 	"mannequin/animsys/control"
+	"mannequin/animsys/generator"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/ik"
@@ -33,6 +34,8 @@ func TestWithinTick(t *testing.T) {
 		"Save":           func() error { return second(w.crowd.Save(nil)) },
 		"Restore":        func() error { return w.crowd.Restore(crowd) },
 		"SaveAgents":     func() error { return second(w.crowd.SaveAgents(nil)) },
+		"SaveMotion":     func() error { return second(w.crowd.SaveMotion(new(generator.State), w.crowd.Entity(0))) },
+		"SpawnSaved":     func() error { return second(w.crowd.SpawnSaved(new(generator.State), m3.Vec3{})) },
 		"AddSaved":       func() error { return second(w.crowd.AddSaved(nil, crowd)) },
 		"Save of all":    func() error { return second(animsys.Save(&w.ecs, nil)) },
 		"Restore of all": func() error { return animsys.Restore(&w.ecs, world) },

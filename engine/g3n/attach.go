@@ -43,7 +43,7 @@ func (c *Crowd) Detach(a *Attachment) {
 func (c *Crowd) attach() {
 	for _, a := range c.attached {
 		joints := c.all.Joints()
-		shown := a.Agent >= 0 && a.Agent < c.Agents() && !c.hidden[a.Agent] && a.Joint >= 0 && a.Joint < joints
+		shown := a.Agent >= 0 && a.Agent < c.Agents() && !c.all.OnGPU() && !c.hidden[a.Agent] && a.Joint >= 0 && a.Joint < joints
 		if shown {
 			offset := a.Offset
 			if offset.Rot == (m3.Quat{}) {

@@ -116,7 +116,21 @@ func (c *Crowd) Update(bones []m3.Xform) error {
 	if len(bones)%c.all.Joints() != 0 {
 		return fmt.Errorf("g3n: %d bones do not divide into agents of %d joints", len(bones), c.all.Joints())
 	}
-	n := len(bones) / c.all.Joints()
+	c.dress(len(bones) / c.all.Joints())
+	if err := c.all.Set(bones, c.tints); err != nil {
+		return fmt.Errorf("g3n: %w", err)
+	}
+	c.bones = append(c.bones[:0], bones...)
+	c.all.Hidden, c.changed = c.hidden, true
+	c.attach()
+	if c.shadow != nil {
+		c.shadow.update(c)
+	}
+	return nil
+}
+
+// dress gives n agents their looks.
+func (c *Crowd) dress(n int) {
 	c.tints, c.hidden = c.tints[:0], c.hidden[:0]
 	for i := range n {
 		look := DefaultLook
@@ -125,10 +139,24 @@ func (c *Crowd) Update(bones []m3.Xform) error {
 		}
 		c.tints, c.hidden = append(c.tints, look.Tint), append(c.hidden, look.Hidden)
 	}
-	if err := c.all.Set(bones, c.tints); err != nil {
+}
+
+// UpdateFrom poses the crowd by matrices that are on the graphics card already: matrices is the name of a buffer of the scene's OpenGL with
+// (agents, joints, 12) float32s, the rows of the 3×4 matrix that takes each joint's vertices from the bind pose to the world. hips are the
+// agents' places, (agents). Nothing attaches to agents of which the processor knows no bones, rays pass through them, their boxes are as
+// large as the body, and they have no shadow of SetShadow.
+func (c *Crowd) UpdateFrom(matrices uint32, hips []m3.Vec3) error {
+	if c.all == nil {
+		return errZero
+	}
+	if matrices == 0 {
+		return fmt.Errorf("g3n: UpdateFrom of no buffer: are the agents still on the GPU?")
+	}
+	c.dress(len(hips))
+	if err := c.all.SetFrom(matrices, hips, c.tints); err != nil {
 		return fmt.Errorf("g3n: %w", err)
 	}
-	c.bones = append(c.bones[:0], bones...)
+	c.bones = c.bones[:0]
 	c.all.Hidden, c.changed = c.hidden, true
 	c.attach()
 	if c.shadow != nil {

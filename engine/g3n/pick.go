@@ -44,7 +44,7 @@ func (c *Crowd) Raycast(ray *math32.Ray) (hit Hit, ok bool) {
 	hit.Distance = float32(math.Inf(1))
 	var places []m3.Vec3
 	for i, p := range c.all.Centres {
-		if c.hidden[i] || !p.Finite() || missesBall(from, along, p, b.Size) {
+		if c.all.OnGPU() || c.hidden[i] || !p.Finite() || missesBall(from, along, p, b.Size) {
 			continue
 		}
 		places = c.all.Skin(places[:0], i, last)
@@ -94,7 +94,14 @@ func (c *Crowd) AgentBox(agent int) (box math32.Box3, ok bool) {
 	}
 	c.UpdateMatrixWorld()
 	world := c.MatrixWorld()
-	for _, p := range c.all.Skin(nil, agent, len(c.all.Body.Levels)-1) {
+	var places []m3.Vec3
+	if c.all.OnGPU() {
+		r, p := c.all.Body.Size, c.all.Centres[agent]
+		places = append(places, p.Sub(m3.V(r, r, r)), p.Add(m3.V(r, r, r)))
+	} else {
+		places = c.all.Skin(nil, agent, len(c.all.Body.Levels)-1)
+	}
+	for _, p := range places {
 		v := math32.Vector3{X: p.X, Y: p.Y, Z: p.Z}
 		v.ApplyMatrix4(&world)
 		box.ExpandByPoint(&v)

@@ -19,6 +19,8 @@ import (
 
 type (
 	openGPU  = js.Value
+	bindings struct{ js.Value }
+	layout   struct{ js.Value }
 	group    struct{ js.Value }
 	pipeline struct{ js.Value }
 	mapping  = *buffer
@@ -247,9 +249,38 @@ func failure(v js.Value) error {
 
 // pipeline compiles a kernel.
 func (d *device) pipeline(name, source string) (p *pipeline, err error) {
+	return d.pipelineOf(&layout{d.layout}, name, source)
+}
+
+// describe describes the bindings of a group of storage buffers.
+func (d *device) describe(access []Access) (b *bindings, err error) {
+	defer caught(&err)
+	var entries []any
+	for i, a := range access {
+		kind := "storage"
+		if a == ReadOnly {
+			kind = "read-only-storage"
+		}
+		entries = append(entries, map[string]any{"binding": i, "visibility": js.Global().Get("GPUShaderStage").Get("COMPUTE"),
+			"buffer": map[string]any{"type": kind, "minBindingSize": 4}})
+	}
+	return &bindings{d.device.Call("createBindGroupLayout", map[string]any{"entries": entries})}, nil
+}
+
+// layoutOf returns the layout of kernels with such a group.
+func (d *device) layoutOf(of *bindings) (l *layout, err error) {
+	defer caught(&err)
+	return &layout{d.device.Call("createPipelineLayout", map[string]any{"bindGroupLayouts": []any{of.Value}})}, nil
+}
+
+// Release does nothing: JavaScript frees it.
+func (p *pipeline) Release() {}
+
+// pipelineOf compiles a kernel with a layout.
+func (d *device) pipelineOf(of *layout, name, source string) (p *pipeline, err error) {
 	defer caught(&err)
 	module := d.device.Call("createShaderModule", map[string]any{"label": name, "code": source})
-	v, err := await(d.device.Call("createComputePipelineAsync", map[string]any{"label": name, "layout": d.layout,
+	v, err := await(d.device.Call("createComputePipelineAsync", map[string]any{"label": name, "layout": of.Value,
 		"compute": map[string]any{"module": module, "entryPoint": name}}), startTimeout)
 	return &pipeline{v}, err
 }
@@ -306,21 +337,25 @@ func (b *buffer) Release() {
 }
 
 // group binds buffers for a session, or for a call.
-func (d *device) group(call bool, bindings ...binding) (g *group, err error) {
-	defer caught(&err)
-	layout := d.session
+func (d *device) group(call bool, all ...binding) (g *group, err error) {
 	if call {
-		layout = d.call
+		return d.groupOf(&bindings{d.call}, all...)
 	}
+	return d.groupOf(&bindings{d.session}, all...)
+}
+
+// groupOf binds buffers.
+func (d *device) groupOf(of *bindings, all ...binding) (g *group, err error) {
+	defer caught(&err)
 	var entries []any
-	for _, b := range bindings {
+	for _, b := range all {
 		resource := map[string]any{"buffer": b.of.Value, "offset": b.offset}
 		if b.size > 0 {
 			resource["size"] = b.size
 		}
 		entries = append(entries, map[string]any{"binding": b.number, "resource": resource})
 	}
-	return &group{d.groups.Invoke(map[string]any{"layout": layout, "entries": entries})}, nil
+	return &group{d.groups.Invoke(map[string]any{"layout": of.Value, "entries": entries})}, nil
 }
 
 // Release does nothing: JavaScript frees it.
@@ -418,3 +453,11 @@ func (m *mapped) unmap() (err error) {
 	m.of.unmap.Invoke()
 	return nil
 }
+
+// Use calls f with the browser's GPUDevice, for a renderer of one's own on it. An error of f means that the GPU is lost.
+func (w *Work) Use(f func(gpu js.Value) error) error {
+	return w.checked(func() error { return f(w.device.device) })
+}
+
+// Buffer returns the GPUBuffer, for Use: a storage and a vertex buffer.
+func (m *Memory) Buffer() js.Value { return m.buffer.Value }

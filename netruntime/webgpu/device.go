@@ -16,7 +16,7 @@ import (
 const Built = true
 
 // device is the process's GPU. vulkan.go and browser.go have the rest of it, for the library and for a
-// browser: the types gpu, buffer, group, pipeline, commands, mapping and mapped, and their methods.
+// browser: the types gpu, buffer, bindings, layout, group, pipeline, commands, mapping and mapped, and their methods.
 type device struct {
 	gpu
 	busy     chan struct{} // holds one: the library is not for several goroutines
@@ -100,8 +100,18 @@ func Fallbacks() int64 { return state.Fallbacks.Load() }
 
 func newDevice(name string) *device { return &device{name: name, busy: make(chan struct{}, 1)} }
 
+// enlarge makes the goroutine's stack large enough for the library's calls. The library for Vulkan keeps places on the stack as numbers while
+// the driver writes there: a stack that grew meanwhile would leave them behind.
+//
+//go:noinline
+func enlarge(i int) byte {
+	var room [32 << 10]byte
+	return room[i%len(room)]
+}
+
 // enter waits until no other goroutine calls the library. One that hangs there never leaves.
 func (d *device) enter(limit time.Duration) error {
+	enlarge(0)
 	select {
 	case d.busy <- struct{}{}:
 		return nil

@@ -200,9 +200,10 @@ func poll(limit time.Duration, ready func() (bool, error)) error {
 
 // commands are calls of kernels, and then copies.
 type commands struct {
-	d   *device
-	f   *flight
-	err error
+	d      *device
+	f      *flight
+	places vk.PipelineLayout // of the kernel
+	err    error
 }
 
 // begin begins commands whose results go to a buffer.
@@ -225,10 +226,13 @@ func (c *commands) failed() error {
 	return nil
 }
 
-func (c *commands) kernel(p *pipeline) { c.then(c.d.open.bindPipeline(c.f.commands, p.vk)) }
+func (c *commands) kernel(p *pipeline) {
+	c.places = p.places
+	c.then(c.d.open.bindPipeline(c.f.commands, p.vk))
+}
 
 func (c *commands) bind(index int, g *group) {
-	c.then(c.d.open.bindGroup(c.f.commands, c.d.places, index, g.set))
+	c.then(c.d.open.bindGroup(c.f.commands, c.places, index, g.set))
 }
 
 func (c *commands) dispatch(x, y int) {

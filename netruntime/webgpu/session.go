@@ -199,12 +199,8 @@ func (s *session) send() (m mapping, err error) {
 	if err := s.layOut(c.length); err != nil {
 		return m, err
 	}
-	if s.sequences != c.n {
-		s.words[0] = uint32(c.n)
-		if err := s.device.write(s.run, 0, unsafe.Slice((*byte)(unsafe.Pointer(&s.words)), runBytes)); err != nil {
-			return m, err
-		}
-		s.sequences = c.n
+	if err := s.count(c.n); err != nil {
+		return m, err
 	}
 	for i, v := range s.plan.Inputs {
 		k := s.layout.Floats(v)
@@ -213,6 +209,19 @@ func (s *session) send() (m mapping, err error) {
 		}
 	}
 	return s.submit(c.n)
+}
+
+// count prepares runs of n sequences.
+func (s *session) count(n int) error {
+	if s.sequences == n {
+		return nil
+	}
+	s.words[0] = uint32(n)
+	if err := s.device.write(s.run, 0, unsafe.Slice((*byte)(unsafe.Pointer(&s.words)), runBytes)); err != nil {
+		return err
+	}
+	s.sequences = n
+	return nil
 }
 
 func asBytes(x []float32) []byte {
@@ -225,6 +234,22 @@ func (s *session) submit(n int) (m mapping, err error) {
 	if err != nil {
 		return m, err
 	}
+	s.encode(&c, n)
+	if err := c.endKernels(); err != nil {
+		return m, err
+	}
+	at := int64(0)
+	for _, v := range s.plan.Outputs {
+		at += s.copyResult(&c, v, n, at)
+	}
+	if s.plan.Omega >= 0 {
+		s.copyResult(&c, s.plan.Omega, n, at)
+	}
+	return s.device.run(&c, s.results)
+}
+
+// encode adds the calls of a run of n sequences, from the inputs among the values to the outputs there.
+func (s *session) encode(c *commands, n int) {
 	var last *pipeline
 	for i := range s.writer.calls {
 		call := &s.writer.calls[i]
@@ -247,17 +272,6 @@ func (s *session) submit(n int) (m mapping, err error) {
 		c.bind(1, s.called[i])
 		c.dispatch(x, y)
 	}
-	if err := c.endKernels(); err != nil {
-		return m, err
-	}
-	at := int64(0)
-	for _, v := range s.plan.Outputs {
-		at += s.copyResult(&c, v, n, at)
-	}
-	if s.plan.Omega >= 0 {
-		s.copyResult(&c, s.plan.Omega, n, at)
-	}
-	return s.device.run(&c, s.results)
 }
 
 // copyResult copies n sequences of v to the results, and returns the bytes that a chunk takes there.

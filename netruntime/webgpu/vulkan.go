@@ -60,15 +60,27 @@ type group struct {
 	set vk.DescriptorSet
 }
 
+// bindings and layout are those of kernels of a Work.
+type (
+	bindings struct{ hal.BindGroupLayout }
+	layout   struct {
+		hal.PipelineLayout
+		places vk.PipelineLayout
+	}
+)
+
 type pipeline struct {
 	hal.ComputePipeline
-	vk vk.Pipeline
+	d      *device
+	vk     vk.Pipeline
+	places vk.PipelineLayout // of its bindings
 }
 
 type mapping = *flight
 
 // openDevice opens the fastest device that the Vulkan driver has.
 func openDevice() (*device, error) {
+	enlarge(0)
 	instance, err := vulkan.NewBackend().CreateInstance(&hal.InstanceDescriptor{})
 	if err != nil {
 		return nil, fmt.Errorf("webgpu: no Vulkan driver: %w", err)
@@ -151,17 +163,49 @@ func (d *device) init(open openGPU) (err error) {
 
 // pipeline compiles a kernel.
 func (d *device) pipeline(name, source string) (*pipeline, error) {
+	return d.pipelineOf(&layout{d.layout, d.places}, name, source)
+}
+
+// describe describes the bindings of a group of storage buffers.
+func (d *device) describe(access []Access) (*bindings, error) {
+	var entries []gputypes.BindGroupLayoutEntry
+	for i, a := range access {
+		kind := gputypes.BufferBindingTypeStorage
+		if a == ReadOnly {
+			kind = gputypes.BufferBindingTypeReadOnlyStorage
+		}
+		entries = append(entries, gputypes.BindGroupLayoutEntry{Binding: uint32(i), Visibility: gputypes.ShaderStageCompute,
+			Buffer: &gputypes.BufferBindingLayout{Type: kind, MinBindingSize: 4}})
+	}
+	l, err := d.open.Device.CreateBindGroupLayout(&hal.BindGroupLayoutDescriptor{Label: "work", Entries: entries})
+	return &bindings{l}, err
+}
+
+// layoutOf returns the layout of kernels with such a group.
+func (d *device) layoutOf(of *bindings) (*layout, error) {
+	l, err := d.open.Device.CreatePipelineLayout(&hal.PipelineLayoutDescriptor{Label: "work", BindGroupLayouts: []hal.BindGroupLayout{of.BindGroupLayout}})
+	if err != nil {
+		return nil, err
+	}
+	return &layout{l, l.(interface{ Handle() vk.PipelineLayout }).Handle()}, nil
+}
+
+// pipelineOf compiles a kernel with a layout.
+func (d *device) pipelineOf(of *layout, name, source string) (*pipeline, error) {
 	module, err := d.open.Device.CreateShaderModule(&hal.ShaderModuleDescriptor{Label: name, Source: hal.ShaderSource{WGSL: source}})
 	if err != nil {
 		return nil, err
 	}
-	p, err := d.open.Device.CreateComputePipeline(&hal.ComputePipelineDescriptor{Label: name, Layout: d.layout, Compute: hal.ComputeState{Module: module, EntryPoint: name}})
+	p, err := d.open.Device.CreateComputePipeline(&hal.ComputePipelineDescriptor{Label: name, Layout: of.PipelineLayout, Compute: hal.ComputeState{Module: module, EntryPoint: name}})
 	if err != nil {
 		return nil, err
 	}
 	at, err := private(p, "handle")
-	return &pipeline{p, vk.Pipeline(at)}, err
+	return &pipeline{p, d, vk.Pipeline(at), of.places}, err
 }
+
+// Release frees the kernel, which the device no longer uses.
+func (p *pipeline) Release() { p.d.open.Device.DestroyComputePipeline(p.ComputePipeline) }
 
 // scoped calls f, which makes what a session needs.
 func (d *device) scoped(limit time.Duration, f func() error) error { return f() }
@@ -201,12 +245,17 @@ func (b *buffer) Release() {
 }
 
 // group binds buffers for a session, or for a call.
-func (d *device) group(call bool, bindings ...binding) (*group, error) {
-	desc := &hal.BindGroupDescriptor{Label: "session", Layout: d.session}
+func (d *device) group(call bool, all ...binding) (*group, error) {
 	if call {
-		desc.Label, desc.Layout = "call", d.call
+		return d.groupOf(&bindings{d.call}, all...)
 	}
-	for _, b := range bindings {
+	return d.groupOf(&bindings{d.session}, all...)
+}
+
+// groupOf binds buffers.
+func (d *device) groupOf(of *bindings, all ...binding) (*group, error) {
+	desc := &hal.BindGroupDescriptor{Label: "group", Layout: of.BindGroupLayout}
+	for _, b := range all {
 		desc.Entries = append(desc.Entries, gputypes.BindGroupEntry{Binding: b.number, Resource: gputypes.BufferBinding{
 			Buffer: b.of.NativeHandle(), Offset: uint64(b.offset), Size: uint64(cmp.Or(b.size, b.of.size-b.offset))}})
 	}
@@ -219,3 +268,21 @@ func (d *device) group(call bool, bindings ...binding) (*group, error) {
 
 // Release frees the bindings, which the device no longer uses.
 func (g *group) Release() { g.d.open.Device.DestroyBindGroup(g.BindGroup) }
+
+// Use calls f with the library's device and queue, for a renderer of one's own on them. Nobody else calls the library meanwhile, and f may not
+// keep them: all calls belong into Use. An error of f means that the GPU is lost.
+func (w *Work) Use(f func(gpu hal.Device, queue hal.Queue) error) error {
+	if w.gl != nil {
+		return errors.New("webgpu: a Work on OpenGL has no device of the library")
+	}
+	return w.checked(func() error {
+		if err := w.device.enter(w.opt.Timeout); err != nil {
+			return err
+		}
+		defer w.device.leave()
+		return f(w.device.open.Device, w.device.open.Queue)
+	})
+}
+
+// Buffer returns the library's buffer, for Use: a storage and a vertex buffer.
+func (m *Memory) Buffer() hal.Buffer { return m.buffer.Buffer }

@@ -223,3 +223,10 @@ func (t *transfer) room(n int, kind uint32) js.Value {
 	}
 	return t.bytes
 }
+
+// CopiesBuffers reports whether TexSubImage2DFrom works: nobody makes such buffers in a browser.
+const CopiesBuffers = false
+
+// TexSubImage2DFrom does nothing.
+func TexSubImage2DFrom(buffer uint32, offset, rowLength int, target uint32, x, y, w, h int32, format, kind uint32) {
+}

@@ -64,6 +64,21 @@ func TexSubImage2D(target uint32, level, x, y, w, h int32, format, kind uint32, 
 	gl.TexSubImage2D(target, level, x, y, w, h, format, kind, pointer(data))
 }
 
+// CopiesBuffers reports whether TexSubImage2DFrom works.
+const CopiesBuffers = true
+
+// TexSubImage2DFrom is TexSubImage2D with data from a buffer, from an offset in bytes on, whose rows begin rowLength pixels apart.
+func TexSubImage2DFrom(buffer uint32, offset, rowLength int, target uint32, x, y, w, h int32, format, kind uint32) {
+	was := Binding(gl.PIXEL_UNPACK_BUFFER_BINDING)
+	length := GetInteger(gl.UNPACK_ROW_LENGTH)
+	gl.BindBuffer(gl.PIXEL_UNPACK_BUFFER, buffer)
+	gl.PixelStorei(gl.UNPACK_ROW_LENGTH, int32(rowLength))
+	//lint:ignore SA1019 there is no other way to give this function an offset
+	gl.TexSubImage2D(target, 0, x, y, w, h, format, kind, gl.PtrOffset(offset))
+	gl.PixelStorei(gl.UNPACK_ROW_LENGTH, length)
+	gl.BindBuffer(gl.PIXEL_UNPACK_BUFFER, was)
+}
+
 func GenBuffer() uint32 { return generate(gl.GenBuffers) }
 
 func DeleteBuffer(id uint32) { gl.DeleteBuffers(1, &id) }

@@ -43,7 +43,10 @@ type Crowd struct {
 
 	bones    []float32 // contents of the texture
 	changed  bool
-	lines    int // of the texture
+	from     uint32 // a buffer of OpenGL that has the matrices, which are then zeros in bones; 0: none
+	coats    [][3]float32
+	recoat   bool // tints of characters whose matrices are in a buffer have changed
+	lines    int  // of the texture
 	boneTex  uint32
 	order    []int32 // characters to draw: one run after the other
 	orderTex uint32
@@ -102,7 +105,7 @@ func (c *Crowd) Set(bones []m3.Xform, tint [][3]float32) error {
 	if tint != nil && len(tint) != n {
 		return fmt.Errorf("%d tints for %d characters", len(tint), n)
 	}
-	c.changed = true
+	c.changed, c.from = true, 0
 	c.Centres, c.Prints = c.Centres[:0], c.Prints[:0]
 	size := 4 * c.texels()
 	full := (n + c.per - 1) / c.per * c.per // lines are uploaded whole
@@ -129,6 +132,50 @@ func (c *Crowd) Set(bones []m3.Xform, tint [][3]float32) error {
 	}
 	return nil
 }
+
+// SetFrom poses the crowd by matrices in a buffer of OpenGL, which draws them without the processor: (characters, joints, 12) float32s, the
+// rows of each joint's 3×4 skinning matrix, in the crowd's space. centres are the places of joint 0.
+func (c *Crowd) SetFrom(matrices uint32, centres []m3.Vec3, tint [][3]float32) error {
+	n := len(centres)
+	if !gl.CopiesBuffers {
+		return fmt.Errorf("this OpenGL does not copy buffers into textures")
+	}
+	if n > c.Max() {
+		return fmt.Errorf("%d characters of %d joints: at most %d can be drawn as one crowd", n, c.joints, c.Max())
+	}
+	if len(tint) != n {
+		return fmt.Errorf("%d tints for %d characters", len(tint), n)
+	}
+	c.Centres, c.Prints = append(c.Centres[:0], centres...), c.Prints[:0]
+	if c.changed = true; c.from != 0 && slices.Equal(c.coats, tint) {
+		c.from = matrices
+		return nil
+	}
+	c.from, c.recoat, c.coats = matrices, true, append(c.coats[:0], tint...)
+	size := 4 * c.texels()
+	full := (n + c.per - 1) / c.per * c.per
+	c.bones = slices.Grow(c.bones[:0], size*full)[:size*full]
+	clear(c.bones)
+	for a := range n {
+		dst := c.bones[a*size+12*c.joints:]
+		copy(dst, tint[a][:])
+		variation := variationOf(tint[a])
+		copy(dst[4:], variation[:])
+	}
+	return nil
+}
+
+// copyMatrices copies the matrices of characters from the buffer into the texture that is bound: all that are in one column at once.
+func (c *Crowd) copyMatrices() {
+	row := 3 * c.joints // texels
+	for b := range min(c.per, c.Len()) {
+		lines := (c.Len() - b + c.per - 1) / c.per
+		gl.TexSubImage2DFrom(c.from, 16*row*b, c.per*row, gl.TEXTURE_2D, int32(b*c.texels()), 0, int32(row), int32(lines), gl.RGBA, gl.FLOAT)
+	}
+}
+
+// OnGPU reports whether poses are in a buffer of OpenGL: the processor does not know them.
+func (c *Crowd) OnGPU() bool { return c.from != 0 }
 
 // variationOf returns four values from 0 to 1 that vary a character's looks, by its colour alone.
 func variationOf(colour [3]float32) (variation [4]float32) {
@@ -247,7 +294,7 @@ func (c *Crowd) Upload(gs *gls.GLS) {
 	if c.boneTex == 0 {
 		c.boneTex = gpu.NewTexture(gs, c.units.Bones, gl.NEAREST)
 		c.orderTex = gpu.NewTexture(gs, c.units.Order, gl.NEAREST)
-		c.lines, c.changed = 0, true
+		c.lines, c.changed, c.recoat = 0, true, true
 	}
 	if len(c.Centres) == 0 {
 		return
@@ -258,9 +305,15 @@ func (c *Crowd) Upload(gs *gls.GLS) {
 		if h > c.lines {
 			c.lines = min(h+h/2, height)
 			gl.TexImage2D(gl.TEXTURE_2D, 0, gl.RGBA32F, int32(w), int32(c.lines), gl.RGBA, gl.FLOAT, nil)
+			c.recoat = true
 		}
-		gl.TexSubImage2D(gl.TEXTURE_2D, 0, 0, 0, int32(w), int32(h), gl.RGBA, gl.FLOAT, gl.Bytes(c.bones))
-		c.changed = false
+		if c.from == 0 || c.recoat {
+			gl.TexSubImage2D(gl.TEXTURE_2D, 0, 0, 0, int32(w), int32(h), gl.RGBA, gl.FLOAT, gl.Bytes(c.bones))
+		}
+		if c.from != 0 {
+			c.copyMatrices()
+		}
+		c.changed, c.recoat = false, false
 	}
 	h := max((len(c.order)+width-1)/width, 1)
 	for len(c.order) < h*width {

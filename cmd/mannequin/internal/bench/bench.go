@@ -61,7 +61,7 @@ func New() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "bench",
-		Short: "Time the tick of a herd, stage by stage; bench net times networks, bench people and bench strnn people",
+		Short: "Time the tick of a herd, stage by stage; bench net times networks, bench people and bench strnn people, bench resident dogs on a GPU",
 		Long: `Time the whole tick (plan, gather, network, scatter, blend, ground, publish) of dogs that
 wander on hills. Times are medians over --ticks ticks, after a tenth of as many to warm up.
 Allocations and memory are counted in the same run.
@@ -125,7 +125,7 @@ and finds, and says why one is left out.`,
 		}
 		return r, nil
 	})
-	c.AddCommand(newBenchNet(), newBenchPeople(), newBenchSTRNN())
+	c.AddCommand(newBenchNet(), newBenchPeople(), newBenchSTRNN(), newBenchResident())
 	cli.Model(c, &model, "model", "dog", "the network")
 	backendFlag(c, &on)
 	c.Flags().IntSliceVar(&agents, "agents", []int{1, 16, 64, 256, 1000}, "sizes of the herd; may be repeated")

@@ -1,0 +1,332 @@
+package resident_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
+	"mannequin/animsys/mann"
+	"mannequin/animsys/mann/resident"
+	"mannequin/engine/body"
+	"mannequin/engine/m3"
+	"mannequin/ik"
+	"mannequin/internal/testing/must"
+	"mannequin/models"
+	"mannequin/netruntime"
+	"mannequin/netruntime/webgpu"
+	"mannequin/terrain"
+)
+
+// tour returns what a dog does in a tick of ten seconds.
+func tour(tick int) control.Goal {
+	g := control.Goal{Action: control.Move, Move: m3.V(0, 0, 1)}
+	switch tick / 60 % 10 {
+	case 0, 1:
+		g.Speed = control.WalkSpeed
+	case 2:
+		g.Speed, g.Turn = control.WalkSpeed, 0.8
+	case 3:
+		g.Speed, g.Move = control.PaceSpeed, m3.V(0.5, 0, -0.5)
+	case 4:
+		g.Speed, g.Turn = control.TrotSpeed, -0.6
+	case 5:
+		g.Speed = control.CanterSpeed
+	case 6:
+		g.Action, g.Speed = control.Jump, control.TrotSpeed
+	case 7:
+		g = control.Goal{Turn: -1}
+	case 8:
+		g = control.Goal{Action: control.Lie}
+	default:
+		g = control.Goal{Action: control.Stand}
+	}
+	return g
+}
+
+func open(t *testing.T, o resident.Options) (*mann.Model, *resident.Crowd) {
+	t.Helper()
+	m := must.Get(mann.NewModel(must.Get(models.Open("dog"))(t)))(t)
+	o.Timeout = time.Hour
+	c := must.Get(resident.New(m, o))(t)
+	t.Cleanup(func() { must.Do(t, c.Close()) })
+	return m, c
+}
+
+func needGPU(t *testing.T, c *resident.Crowd) {
+	t.Helper()
+	if _, err := webgpu.Device(); err != nil && c.Device() == "" && !strings.HasSuffix(err.Error(), "was lost") {
+		t.Skip("no GPU, no software driver of one, or a build without the tag webgpu: ", err)
+	}
+	if c.Device() == "" {
+		t.Fatal("the GPU does not take the crowd, or was lost")
+	}
+}
+
+// hills returns a field with slopes of up to about a half.
+func hills() *terrain.Field {
+	f := &terrain.Field{X0: -40, Z0: -40, Cell: 0.5, NX: 161, NZ: 161}
+	for k := range f.NZ {
+		for i := range f.NX {
+			x, z := f.X0+float32(i)*f.Cell, f.Z0+float32(k)*f.Cell
+			f.Y = append(f.Y, 0.9*m3.Sin(0.5*x)+0.7*m3.Cos(0.6*z+0.3*x))
+		}
+	}
+	return f
+}
+
+// terrace returns a field with a step that is a wall, and one that is a drop.
+func terrace() *terrain.Field {
+	f := hills()
+	for n := range f.Y {
+		f.Y[n] = 0
+		if x := f.X0 + float32(n%f.NX)*f.Cell; x > 5 {
+			f.Y[n] = 0.9
+		} else if x < -1.5 {
+			f.Y[n] = -0.8
+		}
+	}
+	return f
+}
+
+// TestTour: 600 ticks of three dogs, each crowd on its own: the GPU's are where the processor's are, and stand on the ground as ik.Legged
+// puts them there.
+func TestTour(t *testing.T) {
+	for _, ground := range []struct {
+		name  string
+		ticks int
+		ik.Ground
+	}{{"level", 300, ik.Level(1.5)}, {"hills", 600, hills()}, {"terrace", 300, terrace()}} {
+		t.Run(ground.name, func(t *testing.T) {
+			m, c := open(t, resident.Options{Capacity: 4, Ground: ground.Ground})
+			needGPU(t, c)
+			b := mann.NewBatch(m, 4)
+			rig := must.Get(must.Get(m.NewController(mann.ControllerOptions{Capacity: 1}))(t).Rig(nil))(t)
+			session := must.Get(m.Net.NewSession(netruntime.SessionOptions{Batch: 3, Workers: 1}))(t)
+			defer session.Close()
+			x, y, goals := make([]float32, 3*m.Layout.Inputs()), make([]float32, 3*m.Layout.Outputs()), make([]control.Goal, 3)
+			for i := range 3 {
+				at := feature.Place{Pos: m3.V(float32(4*i), 0, float32(-3*i)), Yaw: float32(i)}
+				must.Get(c.Add(at))(t)
+				b.Reset(i, at.Pos, at.Yaw)
+			}
+			joints := m.Skel.Len()
+			var bones []m3.Xform
+			flat, want := make([]m3.Xform, joints), make([]m3.Xform, joints)
+			var root, posed, apart, lifted float32
+			var sum float64
+			for tick := range ground.ticks {
+				for i := range 3 {
+					goals[i] = tour(tick + 200*i)
+					must.Do(t, c.SetGoal(i, goals[i]))
+				}
+				must.Do(t, c.Step())
+				b.Plan(goals, 0, 3)
+				b.Gather(x, 0, 3)
+				must.Do(t, session.Run(y, x, 3))
+				b.Scatter(y, 0, 3)
+				if tick%7 != 0 && tick != ground.ticks-1 {
+					continue
+				}
+				bones = must.Get(c.Bones(bones, 0, 1, 2))(t)
+				for i := range 3 {
+					root = max(root, c.Root(i).At.Pos.Dist(b.Root(i).Pos))
+					// What the processor makes of the GPU's own state.
+					must.Do(t, b.Unpack(3, must.Get(c.Packed(i))(t)))
+					pos, rot := b.Pose(3)
+					m.Skel.LocalToModel(flat, pos, rot)
+					resident.Stand(&rig.Ground, ground.Ground, want, pos, rot)
+					for j := range want {
+						d := bones[i*joints+j].Pos.Dist(want[j].Pos)
+						if d > posed && d > 1e-3 {
+							t.Log("tick", tick, "agent", i, m.Skel.Names[j], 1000*d, "mm")
+						}
+						posed, sum = max(posed, d), sum+float64(d)
+						lifted = max(lifted, want[j].Pos.Dist(flat[j].Pos))
+					}
+					pos, rot = b.Pose(i)
+					resident.Stand(&rig.Ground, ground.Ground, want, pos, rot)
+					for j := range want {
+						apart = max(apart, bones[i*joints+j].Pos.Dist(want[j].Pos))
+					}
+				}
+			}
+			t.Logf("joints at most %.4f mm from ik.Legged's, %.4f in the mean, of a way of up to %.0f mm; roots %.1f and joints %.1f mm from the processor's crowd of its own", 1000*posed, 1000*sum/float64(ground.ticks)*7/81, 1000*lifted, 1000*root, 1000*apart)
+			if !(posed < 1e-3) || posed == 0 {
+				t.Error("that is too far")
+			}
+		})
+	}
+}
+
+// An agent has the same bits alone and among others that come and go.
+func TestSameBits(t *testing.T) {
+	_, many := open(t, resident.Options{Capacity: 20, Ground: hills()})
+	needGPU(t, many)
+	_, alone := open(t, resident.Options{Capacity: 1, Ground: hills()})
+	at := feature.Place{Pos: m3.V(3, 0, -2), Yaw: 1}
+	for i := range 5 {
+		must.Get(many.Add(feature.Place{Pos: m3.V(float32(i), 0, 0)}))(t)
+	}
+	is, own := must.Get(many.Add(at))(t), must.Get(alone.Add(at))(t)
+	r := rand.New(rand.NewPCG(7, 7))
+	var a, b []m3.Xform
+	for tick := range 240 {
+		for i := range many.Capacity() {
+			if many.Has(i) {
+				must.Do(t, many.SetGoal(i, tour(7*tick+97*i)))
+			}
+			switch {
+			case i == is || r.IntN(40) > 0:
+			case many.Has(i):
+				must.Do(t, many.Remove(i))
+			default:
+				if n := must.Get(many.Add(feature.Place{Pos: m3.V(0, 0, float32(i)), Yaw: float32(tick)}))(t); n > i {
+					t.Fatal("agent", n, "came, and", i, "is free")
+				}
+			}
+		}
+		must.Do(t, many.SetGoal(is, tour(tick)))
+		must.Do(t, alone.SetGoal(own, tour(tick)))
+		must.Do(t, many.Step())
+		must.Do(t, alone.Step())
+		if tick%20 == 19 {
+			a, b = must.Get(many.Bones(a, is))(t), must.Get(alone.Bones(b, own))(t)
+			if !slices.Equal(must.Get(many.Packed(is))(t), must.Get(alone.Packed(own))(t)) || !slices.Equal(a, b) || many.Root(is) != alone.Root(own) {
+				t.Fatal("tick ", tick, ": other bits among others")
+			}
+		}
+	}
+	if d := alone.Root(own).At.Pos.Dist(at.Pos); d < 1 {
+		t.Error("it has come ", d, " m far")
+	}
+}
+
+// A loss of the GPU, in whatever call it shows, costs no tick: the processor goes on from where the agents are.
+func TestLost(t *testing.T) {
+	for _, when := range []string{"Step", "Root", "Bones", "Save", "Add", "right after a copy", "before the first tick"} {
+		t.Run(when, func(t *testing.T) {
+			_, c := open(t, resident.Options{Capacity: 3, Ground: hills(), Every: 20})
+			needGPU(t, c)
+			_, whole := open(t, resident.Options{Capacity: 3, Ground: hills(), Every: 20})
+			both := []*resident.Crowd{c, whole}
+			add := func(i int) {
+				for _, c := range both {
+					must.Get(c.Add(feature.Place{Pos: m3.V(float32(i), 0, 2), Yaw: float32(i)}))(t)
+				}
+			}
+			add(0)
+			lose, broken := 53, false
+			switch when {
+			case "right after a copy":
+				lose = 60
+			case "before the first tick":
+				lose = 0
+			}
+			var st generator.State
+			var now, later float32
+			for tick := range 100 {
+				if tick == 7 || tick == 45 {
+					add(tick)
+				}
+				if tick == 30 { // another takes its place
+					must.Do(t, c.Remove(0))
+					must.Do(t, whole.Remove(0))
+					add(0)
+				}
+				if tick == lose {
+					c.Break()
+					broken = true
+					switch when {
+					case "Root":
+						c.Root(0)
+					case "Bones":
+						must.Get(c.Bones(nil, 0))(t)
+					case "Save":
+						must.Do(t, c.Save(&st, 0))
+					case "Add":
+						must.Do(t, c.Remove(1))
+						must.Do(t, whole.Remove(1))
+						add(5)
+					}
+				}
+				for _, c := range both {
+					for i := range c.Capacity() {
+						if c.Has(i) {
+							must.Do(t, c.SetGoal(i, tour(3*tick+100*i)))
+						}
+					}
+					must.Do(t, c.Step())
+				}
+				for i := range c.Capacity() {
+					if !c.Has(i) {
+						continue
+					}
+					d := max(c.Root(i).At.Pos.Dist(whole.Root(i).At.Pos), m3.Abs(c.Root(i).Hips-whole.Root(i).Hips))
+					a, b := must.Get(c.Bones(nil, i))(t), must.Get(whole.Bones(nil, i))(t)
+					for j := range a {
+						d = max(d, a[j].Pos.Dist(b[j].Pos))
+					}
+					if later = max(later, d); tick <= lose {
+						now = max(now, d)
+					}
+				}
+				if (c.Device() == "") != broken {
+					t.Fatal("tick ", tick, ": it lives on ", c.Device())
+				}
+			}
+			t.Logf("%.4f mm from a crowd whose GPU was not lost in that tick, %.4f mm until the end", 1000*now, 1000*later)
+			if now > 1e-3 || later > 5e-3 || later == 0 {
+				t.Error("that is too far")
+			}
+		})
+	}
+}
+
+// Vertices on the GPU are where the matrices of the bones take them.
+func TestSkin(t *testing.T) {
+	m := must.Get(mann.NewModel(must.Get(models.Open("dog"))(t)))(t)
+	dog := must.Get(body.New(&body.Rig{Names: m.Skel.Names, Parents: m.Skel.Parents, Offsets: m.Skel.Offsets}))(t)
+	_, c := open(t, resident.Options{Capacity: 3, Ground: hills(), Bind: dog.Bind})
+	needGPU(t, c)
+	for i := range 3 {
+		must.Do(t, c.SetGoal(must.Get(c.Add(feature.Place{Pos: m3.V(float32(i), 0, 3)}))(t), tour(60*i)))
+	}
+	for range 30 {
+		must.Do(t, c.Step())
+	}
+	level := &dog.Levels[len(dog.Levels)-1]
+	mesh := must.Get(c.NewMesh(level, 2))(t)
+	must.Get(c.Skin(mesh, 1))(t)
+	agents := []int{2, 0}
+	got := must.Get(c.SkinTo(nil, mesh, agents...))(t)
+	bones := must.Get(c.Bones(nil, agents...))(t)
+	var worst, moved float32
+	for i := range agents {
+		own := bones[i*m.Skel.Len():][:m.Skel.Len()]
+		for v, p := range level.Pos {
+			var want m3.Vec3
+			for k, w := range level.Weights[v] {
+				j := level.Joints[v][k]
+				want = want.Add(own[j].Mul(dog.Bind[j].Inv()).Apply(p).Scale(w))
+			}
+			worst = max(worst, got[i*len(level.Pos)+v].Dist(want))
+			moved = max(moved, want.Dist(p))
+		}
+	}
+	t.Logf("%d vertices, at most %.5f mm off", len(got), 1000*worst)
+	if !(worst < 1e-4) || moved < 1 {
+		t.Errorf("vertices are %g mm off, after a way of %g m", 1000*worst, moved)
+	}
+	for what, err := range map[string]error{"too many": second(c.Skin(mesh, 0, 1, 2)), "a stranger": second(c.Skin(mesh, 7)), "an empty mesh": second(c.NewMesh(&body.Mesh{}, 1))} {
+		if err == nil {
+			t.Error(what, ": no error")
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }

@@ -1,0 +1,312 @@
+package resident
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mannequin/animsys/mann"
+	"mannequin/engine/m3"
+	"mannequin/netruntime/webgpu"
+	"mannequin/terrain"
+)
+
+//go:embed kernels/stand.wgsl
+var standSource string
+
+const matrixLen = 12 // float32s of a joint's matrix: three rows
+
+// device is a crowd on the GPU.
+type device struct {
+	work      *webgpu.Work
+	joints, n int // n is the capacity
+	size      int // float32s of a row
+
+	tables, goals, rows, poses, matrices, scene *webgpu.Memory
+	network                                     *webgpu.Network
+	skin                                        *webgpu.Kernel
+	bound                                       *webgpu.Bound
+
+	launches            []webgpu.Launch
+	copies              []webgpu.Copy
+	late                *webgpu.Results // roots and states
+	early               *webgpu.Results // roots, or what is asked for between ticks
+	read                []float32
+	pending, withStates bool
+	statesFrom          int
+}
+
+// openDevice puts a crowd on the GPU.
+func openDevice(c *Crowd, field *terrain.Field) (d *device, err error) {
+	joints, n := c.model.Skel.Len(), c.opt.Capacity
+	if joints > 64 {
+		return nil, fmt.Errorf("resident: %d joints: a workgroup has 64 threads", joints)
+	}
+	work, err := webgpu.NewWork(webgpu.WorkOptions{Log: c.opt.Log, Timeout: c.opt.Timeout, OpenGL: c.opt.OpenGL},
+		webgpu.ReadOnly, webgpu.ReadOnly, webgpu.ReadWrite, webgpu.ReadWrite, webgpu.ReadWrite, webgpu.ReadWrite, webgpu.ReadOnly)
+	if err != nil {
+		return nil, err
+	}
+	d = &device{work: work, joints: joints, n: n}
+	defer func() {
+		if err != nil {
+			work.Close()
+		}
+	}()
+	if d.network, err = work.Network(c.model.Net, n); err != nil {
+		return nil, err
+	}
+	shader, err := c.porter.NewShader(d.network.In, d.network.Out)
+	if err != nil {
+		return nil, err
+	}
+	d.size = shader.RowLen
+	var text strings.Builder
+	tables, err := d.rigTables(&text, c, shader.Tables)
+	if err != nil {
+		return nil, err
+	}
+	scene := d.sceneTables(&text, c, field)
+	floats := func(to **webgpu.Memory, label string, n int) {
+		if err == nil {
+			*to, err = work.Memory("resident "+label, int64(4*n))
+		}
+	}
+	floats(&d.tables, "tables", len(tables))
+	floats(&d.goals, "goals", n*mann.GoalLen)
+	floats(&d.rows, "states", n*d.size)
+	floats(&d.poses, "poses", n*(joints+1)*mann.PoseLen)
+	floats(&d.matrices, "matrices", n*joints*matrixLen)
+	floats(&d.scene, "scene", len(scene))
+	if err == nil {
+		err = errors.Join(work.Write(d.tables, 0, webgpu.Bytes(tables)), work.Write(d.scene, 0, webgpu.Bytes(scene)))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if d.bound, err = work.Bind(d.tables, d.goals, d.rows, d.network.Values, d.poses, d.matrices, d.scene); err != nil {
+		return nil, err
+	}
+	source := text.String() + shader.Source + standSource
+	for _, name := range []string{"prepare", "", "advance", "stand_up"} {
+		if name == "" {
+			d.launches = append(d.launches, webgpu.Launch{Network: d.network})
+			continue
+		}
+		k, err := work.Kernel(name, source)
+		if err != nil {
+			return nil, err
+		}
+		d.launches = append(d.launches, webgpu.Launch{Kernel: k, Bound: d.bound})
+	}
+	if d.skin, err = work.Kernel("skin", source); err != nil {
+		return nil, err
+	}
+	pose := int64(4 * joints * mann.PoseLen)
+	most := max(int64(n)*pose, int64(4*n*mann.PoseLen), int64(4*d.size))
+	if d.early, err = work.Results(most); err != nil {
+		return nil, err
+	}
+	if d.late, err = work.Results(int64(4*n*mann.PoseLen) + int64(4*n*d.size)); err != nil {
+		return nil, err
+	}
+	d.read = make([]float32, max(int(most/4), n*(mann.PoseLen+d.size)))
+	// No agent is there yet: the kernels end at once.
+	if err = work.Write(d.goals, 0, webgpu.Bytes(make([]float32, n*mann.GoalLen))); err != nil {
+		return nil, err
+	}
+	d.launch(min(n, 64))
+	if err = work.Start(d.launches, d.early); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// rigTables appends the rig's tables to those of the shader, and writes their constants.
+func (d *device) rigTables(text *strings.Builder, c *Crowd, tables []float32) ([]float32, error) {
+	roles, parents := &c.rig.Ground.Rig.Roles, c.model.Skel.Parents
+	below := func(a, j int) bool {
+		for ; j >= 0; j = int(parents[j]) {
+			if j == a {
+				return true
+			}
+		}
+		return false
+	}
+	whole := func(name string, v int) { fmt.Fprintf(text, "const %s = %du;\n", name, v) }
+	number := func(name string, v float32) {
+		s := strconv.FormatFloat(float64(v), 'g', -1, 32)
+		if !strings.ContainsAny(s, ".e") {
+			s += ".0"
+		}
+		fmt.Fprintf(text, "const %s: f32 = %s;\n", name, s)
+	}
+	tables = slices.Clone(tables)
+	table := func(name string, v ...int) {
+		whole(name, len(tables))
+		for _, x := range v {
+			tables = append(tables, float32(x))
+		}
+	}
+	chest := roles.Spine[len(roles.Spine)-1]
+	var fores, chains, sides []int
+	ends := []int{0}
+	for i, l := range roles.Legs {
+		for _, o := range roles.Legs[:i] {
+			if below(l[0], o[0]) || below(o[0], l[0]) {
+				return nil, errors.New("resident: two legs share joints")
+			}
+		}
+		fore := 0
+		if below(chest, l[0]) {
+			fore, sides = 1, append(sides, l[0])
+		}
+		fores, chains = append(fores, fore), append(chains, l...)
+		ends = append(ends, len(chains))
+	}
+	if len(roles.Legs) == 2 && len(sides) == 0 {
+		return nil, errors.New("resident: bodies that stand upright on two legs are not known on the GPU")
+	}
+	for _, chain := range [][]int{roles.Tail, roles.Head} {
+		chains = append(chains, chain...)
+		ends = append(ends, len(chains))
+	}
+	unders := []int{roles.Spine[0], chest, roles.Neck, 0, 0}
+	left, right := 0, 0
+	if len(sides) == 2 {
+		left, right = sides[0], sides[1]
+		unders[3], unders[4] = left, right
+	}
+	fmt.Fprintf(text, "const has_sides = %v;\n", len(sides) == 2)
+	whole("side_left", left)
+	whole("side_right", right)
+	whole("neck_joint", roles.Neck)
+	whole("spine_count", len(roles.Spine))
+	whole("legs_count", len(roles.Legs))
+	table("spine", roles.Spine...)
+	table("under_joints", unders...)
+	table("fores", fores...)
+	table("chains", chains...)
+	table("chain_ends", ends...)
+	s := &c.rig.Ground
+	number("sole", s.Sole)
+	number("most_drop", s.MaxDrop)
+	number("clearance", s.Clearance)
+	number("most_slope", s.MaxSlope)
+	whole("roots", d.n*d.joints*mann.PoseLen)
+	return tables, nil
+}
+
+// sceneTables returns the heights of the ground and the inverse of the bind pose, and writes their constants.
+func (d *device) sceneTables(text *strings.Builder, c *Crowd, f *terrain.Field) (scene []float32) {
+	text.WriteString("@group(0) @binding(5) var<storage, read_write> matrices: array<f32>;\n@group(0) @binding(6) var<storage, read> scene: array<f32>;\n")
+	for name, v := range map[string]float32{"field_x": f.X0, "field_z": f.Z0, "field_cell": f.Cell} {
+		fmt.Fprintf(text, "const %s: f32 = f32(%s);\n", name, strconv.FormatFloat(float64(v), 'f', -1, 32))
+	}
+	for j := range d.joints {
+		x := m3.Identity
+		if c.opt.Bind != nil {
+			x = c.opt.Bind[j].Inv()
+		}
+		scene = append(scene, x.Pos.X, x.Pos.Y, x.Pos.Z, 0, x.Rot.X, x.Rot.Y, x.Rot.Z, x.Rot.W)
+	}
+	fmt.Fprintf(text, "const binds = 0u;\nconst heights = %du;\nconst field_nx = %du;\nconst field_nz = %du;\n", len(scene), f.NX, f.NZ)
+	return append(scene, f.Y...)
+}
+
+// put writes the state of an agent.
+func (d *device) put(agent int, row []float32) error {
+	return d.work.Write(d.rows, int64(4*agent*d.size), webgpu.Bytes(row))
+}
+
+// launch makes the launches those of the first used agents.
+func (d *device) launch(used int) {
+	for i := range d.launches {
+		d.launches[i].Groups, d.launches[i].Rows = used, used
+	}
+}
+
+// step submits a tick of the first used agents, and with states a copy of these.
+func (d *device) step(words []float32, used int, states bool) error {
+	if err := d.work.Write(d.goals, 0, webgpu.Bytes(words[:used*mann.GoalLen])); err != nil {
+		return err
+	}
+	d.launch(used)
+	d.copies = append(d.copies[:0], webgpu.Copy{From: d.poses, At: int64(4 * d.n * d.joints * mann.PoseLen), Bytes: int64(4 * max(used, 1) * mann.PoseLen)})
+	to := d.early
+	if d.withStates = states && used > 0; d.withStates {
+		to = d.late
+		d.copies = append(d.copies, webgpu.Copy{From: d.rows, Bytes: int64(4 * used * d.size)})
+	}
+	d.statesFrom = max(used, 1) * mann.PoseLen
+	err := d.work.Submit(d.launches, d.copies, to)
+	d.pending = err == nil
+	return err
+}
+
+// collect waits for the tick, and reports whether it copied states.
+func (d *device) collect(roots []Root, saved []float32, used int) (states bool, err error) {
+	d.pending = false
+	from, n := d.early, d.statesFrom
+	if d.withStates {
+		from = d.late
+		n += d.statesFrom / mann.PoseLen * d.size
+	}
+	if err := d.work.Read(webgpu.Bytes(d.read[:n]), from); err != nil {
+		return false, err
+	}
+	for i := range d.statesFrom / mann.PoseLen {
+		v := d.read[i*mann.PoseLen:]
+		yaw := m3.Atan2(v[4], v[5])
+		roots[i] = Root{At: m3.Xform{Pos: m3.V(v[0], 0, v[2]), Rot: m3.YawQuat(yaw)}, Hips: v[1], Restored: int(v[3]), Velocity: m3.V(v[6], 0, v[7])}
+	}
+	if d.withStates {
+		copy(saved, d.read[d.statesFrom:n])
+	}
+	return d.withStates, nil
+}
+
+// ask copies parts of a memory between ticks, and returns them: they are valid until the next call.
+func (d *device) ask(parts ...webgpu.Copy) ([]float32, error) {
+	n := 0
+	for _, p := range parts {
+		n += int(p.Bytes / 4)
+	}
+	if err := d.work.Submit(nil, parts, d.early); err != nil {
+		return nil, err
+	}
+	return d.read[:n], d.work.Read(webgpu.Bytes(d.read[:n]), d.early)
+}
+
+// row reads the state of an agent.
+func (d *device) row(dst []float32, agent int) error {
+	d.copies = append(d.copies[:0], webgpu.Copy{From: d.rows, At: int64(4 * agent * d.size), Bytes: int64(4 * d.size)})
+	v, err := d.ask(d.copies...)
+	copy(dst, v)
+	return err
+}
+
+// bones reads the joints of agents, at most as many at once as there is room for.
+func (d *device) bones(dst []m3.Xform, agents []int) error {
+	size := d.joints * mann.PoseLen
+	for len(agents) > 0 {
+		n := min(len(agents), d.n)
+		d.copies = d.copies[:0]
+		for _, a := range agents[:n] {
+			d.copies = append(d.copies, webgpu.Copy{From: d.poses, At: int64(4 * a * size), Bytes: int64(4 * size)})
+		}
+		v, err := d.ask(d.copies...)
+		if err != nil {
+			return err
+		}
+		for i := range n * d.joints {
+			p := v[i*mann.PoseLen:]
+			dst[i] = m3.Xform{Pos: m3.V(p[0], p[1], p[2]), Rot: m3.Quat{X: p[4], Y: p[5], Z: p[6], W: p[7]}}
+		}
+		dst, agents = dst[n*d.joints:], agents[n:]
+	}
+	return nil
+}

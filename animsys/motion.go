@@ -1,0 +1,75 @@
+package animsys
+
+import (
+	"fmt"
+
+	"mannequin/animsys/generator"
+	"mannequin/engine/m3"
+
+	arche "github.com/mlange-42/arche/ecs"
+)
+
+// SaveMotion writes the state of an agent's motion into st: what its generator saves, with its control. It returns where the origin of the
+// state's space lies, m, whose height is the agent's floor. An agent leaves the crowd by it, for where SpawnSaved or
+// mannequin/animsys/mann/resident takes its motion up; Despawn removes it here. What the crowd itself remembers of it is not in st: locked
+// feet, clips that play, what it looks at. An agent with a character of its own is refused. Call it between ticks: within one it fails.
+func (c *Crowd) SaveMotion(st *generator.State, e arche.Entity) (origin m3.Vec3, err error) {
+	if err := c.claimBetween("SaveMotion"); err != nil {
+		return m3.Vec3{}, err
+	}
+	defer c.registry.release()
+	c.sweep()
+	row, ok := c.rows.Row(e)
+	if !ok {
+		return m3.Vec3{}, fmt.Errorf("animsys: SaveMotion: entity %v is not in this crowd", e)
+	}
+	if c.cast.of[row] != noCharacter {
+		return m3.Vec3{}, fmt.Errorf("animsys: SaveMotion: entity %v has a character of its own, which only Save knows", e)
+	}
+	st.Reset()
+	c.gen.saveMotion(st, row, e)
+	if err := st.Err(); err != nil {
+		return m3.Vec3{}, fmt.Errorf("animsys: SaveMotion: %w", err)
+	}
+	origin = c.anchors[row]
+	origin.Y = c.floor(row)
+	return origin, nil
+}
+
+// SpawnSaved is Spawn for an agent whose motion goes on from a state: one of SaveMotion, or of [generator.Generator.Save] with the same
+// model. origin is where the origin of the state's space lies; its height chooses the floor of an ik.Floors.
+func (c *Crowd) SpawnSaved(st *generator.State, origin m3.Vec3) (arche.Entity, error) {
+	const what = "SpawnSaved"
+	if err := c.claimBetween(what); err != nil {
+		return arche.Entity{}, err
+	}
+	defer c.registry.release()
+	if c.world.IsLocked() {
+		return arche.Entity{}, fmt.Errorf("animsys: %s: a query has locked the world: do it between ticks", what)
+	}
+	if err := placeable(origin, 0); err != nil {
+		return arche.Entity{}, err
+	}
+	c.registry.sweep()
+	st.Rewind()
+	e, row, err := c.gen.restoreMotion(st)
+	if err != nil {
+		return arche.Entity{}, fmt.Errorf("animsys: %s: %w", what, err)
+	}
+	c.gen.pose(&c.Poses, row)
+	at := c.Poses.Roots[row].Pos.Add(origin.Flat())
+	if err = placeable(at, 0); err == nil {
+		_, err = c.rows.Add(e)
+	}
+	if err != nil {
+		c.gen.remove(row)
+		c.world.RemoveEntity(e)
+		return arche.Entity{}, err
+	}
+	anchor := anchorOf(at)
+	if by := origin.Flat().Sub(anchor); by != (m3.Vec3{}) { // it would change the sign of a zero
+		c.gen.shift(row, by)
+	}
+	c.begin(row, anchor, origin.Y)
+	return e, nil
+}

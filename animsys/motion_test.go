@@ -1,0 +1,66 @@
+package animsys_test
+
+import (
+	"strings"
+	"testing"
+
+	"mannequin/animsys/generator"
+	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
+)
+
+// An agent that leaves a crowd by SaveMotion and comes back by SpawnSaved goes where one goes that stayed, to the bit, in the world's space
+// and far from its origin; and with the origin moved it goes as far.
+func TestMotionHandedOver(t *testing.T) {
+	forAll(t, func(t *testing.T, k kind) {
+		stays, leaves, elsewhere := k.scene(t, 3, 1), k.scene(t, 3, 1), k.scene(t, 3, 1)
+		all := []*actors{stays, leaves, elsewhere}
+		far := m3.V(5000, 0, -3000)
+		var first m3.Vec3
+		for _, a := range all {
+			a.home = far
+			e := must.Get(a.start(0))(t)
+			first = a.people.Root(e).Pos
+			for tick := range 130 {
+				a.control(e, 0, tick)
+				a.step(1)
+			}
+		}
+		var st generator.State
+		c := leaves.people
+		origin := must.Get(c.SaveMotion(&st, c.Entity(0)))(t)
+		must.Do(t, c.Despawn(c.Entity(0)))
+		back := must.Get(c.SpawnSaved(&st, origin))(t)
+		if c.Root(back) != stays.people.Root(stays.people.Entity(0)) {
+			t.Error("it comes back elsewhere")
+		}
+		moved := m3.V(-2000, 0, 100) // by whole metres, which no bits of the motion know
+		c = elsewhere.people
+		must.Do(t, c.Despawn(c.Entity(0)))
+		other := must.Get(c.SpawnSaved(&st, origin.Add(moved)))(t)
+		elsewhere.shift(other, moved)
+		for tick := 130; tick < 330; tick++ {
+			for _, a := range all {
+				a.control(a.people.Entity(0), 0, tick)
+			}
+			elsewhere.shift(other, moved)
+			for _, a := range all {
+				a.step(1)
+			}
+			want := stays.people.Root(stays.people.Entity(0))
+			if got := leaves.people.Root(back); got != want {
+				t.Fatalf("tick %d: root %v, want %v", tick, got, want)
+			}
+			if got := elsewhere.people.Root(other); got.Pos.Sub(moved).Dist(want.Pos) > 0.02 {
+				t.Fatalf("tick %d: moved root %v, want %v", tick, got, want.Pos.Add(moved))
+			}
+		}
+		if d := stays.people.Root(stays.people.Entity(0)).Pos.Dist(first); d < 1e-3 {
+			t.Error("it has come ", d, " m far")
+		}
+		st.Data = st.Data[:len(st.Data)/2]
+		if _, err := c.SpawnSaved(&st, m3.Vec3{}); err == nil || !strings.HasPrefix(err.Error(), "animsys: SpawnSaved: ") || c.Agents() != 1 {
+			t.Errorf("half a state: %v, %d agents", err, c.Agents())
+		}
+	})
+}

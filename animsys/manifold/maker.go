@@ -26,13 +26,12 @@ type maker struct {
 	weight   []float32
 	moved    []float32 // (batch, window, feature.MotionLen) motion of bodies that sway about their curves
 	restyler *restyler // once someone has a style
-	variety  []variety // of each worker
 	order    *order    // of the present run
 	before   func(worker, k int)
 	restyle  func(worker, k int)
 	hold     func(worker, k int)
 	swing    func(worker, k int)
-	pose     func(worker, k int)
+	level    func(worker, k int)
 	after    func(worker, k int)
 }
 
@@ -76,15 +75,7 @@ func (n *Networks) newMaker(s *Stream) (*maker, error) {
 		r.hold[worker].run(rows, content, k.walk.Contacts[from*s.window*contacts:])
 	}
 	k.swing = func(_, i int) { k.join(k.order, i) }
-	for range w.pool.Workers() {
-		k.variety = append(k.variety, newVariety(m))
-	}
-	k.pose = func(worker, i int) {
-		rows, body, stand := s.window*cols, s.window*feature.MotionLen, s.window*contacts
-		of := k.walk.Rows[i*rows:][:rows]
-		w.level(of, k.walk.Contacts[i*stand:][:stand])
-		k.variety[worker].run(m, of, k.walk.Body[i*body:][:body], k.walk.Gaits[i].Person, k.walk.First[i])
-	}
+	k.level = func(_, i int) { k.levelWindow(i) }
 	k.after = func(_, i int) { k.finish(k.order, i) }
 	return k, nil
 }
@@ -131,7 +122,7 @@ func (k *maker) make(n int) error {
 	if err := k.style(); err != nil {
 		return err
 	}
-	k.walker.pool.Run(n, k.pose)
+	k.walker.pool.Run(n, k.level)
 	if k.edit.Iterations == 0 {
 		return nil
 	}

@@ -153,7 +153,7 @@ func (l *Locomotion) Make(courses []Trajectory, gaits []Gait, iterations int, no
 			person = gaits[b].Person
 		}
 		l.stand(walk.Rows[b*length*cols:][:length*cols], walk.Body[at:], of, person)
-		l.variety.run(l.Model, walk.Rows[b*length*cols:][:length*cols], walk.Body[at:], person, 0)
+		l.variety.run(l.Model, walk.Rows[b*length*cols:][:length*cols], walk.Body[at:], person)
 		addSway(moved[at:], walk.Body[at:], of)
 		if iterations > 0 {
 			l.Walker.plantRunners(walk.Rows[b*length*cols:][:length*cols], want[b*length*cols:][:length*cols], weight[b*length*cols:][:length*cols],

@@ -29,11 +29,10 @@ func (v *varied) at(w *wanders, frame int, moves float32) float32 {
 	return v.own*m3.Clamp(own, -mannerMost, mannerMost) + moves*v.stride*m3.Clamp(w.at(frame), -mannerMost, mannerMost)
 }
 
-// variety turns joints of a person. It belongs to one goroutine.
+// variety turns joints of a person.
 type variety struct {
-	trunk  []int     // joints
-	arms   [2][]int  // from the shoulder on
-	stands []float64 // (frames)
+	trunk []int    // joints
+	arms  [2][]int // from the shoulder on
 }
 
 func newVariety(m *Model) (v variety) {
@@ -45,12 +44,12 @@ func newVariety(m *Model) (v variety) {
 		}
 		return joints
 	}
-	return variety{trunk: below("Spine"), arms: [2][]int{below("LeftArm"), below("RightArm")}}
+	return variety{below("Spine"), [2][]int{below("LeftArm"), below("RightArm")}}
 }
 
-// run turns trunk and arms of a person in rows, (frames, columns) raw, from the person's frame first on, whose body's motion along the curve
-// is body, (frames, feature.MotionLen). Nobody stays.
-func (v *variety) run(m *Model, rows, body []float32, person uint32, first int) {
+// run turns trunk and arms of a person in rows, (frames, columns) raw, whose body's motion along the curve is body,
+// (frames, feature.MotionLen). Nobody stays.
+func (v *variety) run(m *Model, rows, body []float32, person uint32) {
 	if person == 0 || len(v.trunk) == 0 {
 		return
 	}
@@ -60,8 +59,7 @@ func (v *variety) run(m *Model, rows, body []float32, person uint32, first int) 
 	}
 	l := m.Layout
 	cols := l.Columns()
-	v.stands = append(v.stands[:0], make([]float64, len(rows)/cols)...)
-	stands := v.stands
+	stands := make([]float64, len(rows)/cols)
 	for f := range stands {
 		if still(body[f*feature.MotionLen:]) {
 			stands[f] = 1
@@ -72,12 +70,12 @@ func (v *variety) run(m *Model, rows, body []float32, person uint32, first int) 
 		row := rows[f*cols:][:cols]
 		var turn [len(variedTrunk)]float32
 		for i := range turn {
-			turn[i] = variedTrunk[i].at(&w[i], first+f, moves)
+			turn[i] = variedTrunk[i].at(&w[i], f, moves)
 		}
 		turnJoints(l, row, 0, v.trunk, m3.FromRotationVector(m3.V(turn[0], turn[1], turn[2])))
 		for i, arm := range v.arms {
 			if len(arm) > 0 {
-				turnJoints(l, row, arm[0], arm, m3.FromRotationVector(m3.V(variedArm.at(&w[len(turn)+i], first+f, moves), 0, 0)))
+				turnJoints(l, row, arm[0], arm, m3.FromRotationVector(m3.V(variedArm.at(&w[len(turn)+i], f, moves), 0, 0)))
 			}
 		}
 	}

@@ -42,7 +42,7 @@ func TestVariety(t *testing.T) {
 	head := map[uint32]m3.Vec3{}
 	for _, person := range []uint32{0, 1, 2} {
 		rows, body := slices.Repeat(rest, frames), make([]float32, frames*feature.MotionLen)
-		v.run(m, rows, body, person, 0)
+		v.run(m, rows, body, person)
 		if !slices.Equal(rows[:cols], rows[300*cols:][:cols]) {
 			t.Errorf("person %d moves though it stands", person)
 		}
@@ -50,7 +50,7 @@ func TestVariety(t *testing.T) {
 			body[f*feature.MotionLen+feature.MotionZ] = 1.2
 		}
 		rows = slices.Repeat(rest, frames)
-		v.run(m, rows, body, person, 0)
+		v.run(m, rows, body, person)
 		var mean m3.Vec3
 		var varies, most float64
 		for f := range frames {

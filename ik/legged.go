@@ -245,8 +245,8 @@ func (s *Legged) pose(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat) bool {
 	return ok
 }
 
-// groundHeight returns the height on which tips stand: the ground's, that of the deepest in reach above ground that is deeper, or the floor's
-// below the top of a wall.
+// groundHeight returns the height on which a tip stands at (x, z). Ground that is too deep for a leg counts as the deepest in reach, and the top
+// of a wall as the floor.
 func (s *Legged) groundHeight(x, z float32) float32 {
 	y := s.heightAt(x, z)
 	switch lowest, highest := s.reach(x, z); {

@@ -5,12 +5,12 @@ import (
 	"mannequin/ik"
 )
 
-// levelMost is how far the people of a window are raised or lowered at most, m.
+// levelMost is how far a window's joints are moved at most, m.
 const levelMost = 0.04
 
-// level raises or lowers the joints of rows, (frames, columns) raw, by as much as the toes of flat feet are too low or too high in the mean.
-// stand, (frames, contacts), are 1 for contacts that stand. The networks' people stand by up to 3 cm too low, each otherwise: if the ground
-// solver made up for that by each leg alone, knees would bend as feet land.
+// level moves all joints of rows, (frames, columns) raw, up or down, so that the toes of feet that stand flat are at the height of the ground
+// in the mean. stand, (frames, contacts), is 1 for contacts that stand. The networks' people stand up to 3 cm too low, each by another
+// amount. If the ground solver corrected that leg by leg, knees would bend as feet land.
 func (w *Walker) level(rows, stand []float32) {
 	l := w.model.Layout
 	cols, n := l.Columns(), len(l.Contacts)

@@ -8,7 +8,8 @@ import (
 	"mannequin/internal/testing/must"
 )
 
-// People whose flat feet are too low are raised as a whole, by so much that they stand in the mean. Rolling and swinging feet do not count.
+// People whose flat feet are too low are raised as a whole until these stand at the height of the ground in the mean. Rolling and swinging
+// feet do not count.
 func TestLevel(t *testing.T) {
 	m := made(t, 16, 9)
 	w := must.Get(m.With(m.steady(t, 0.1, duty, lags), m.drift(t)).NewWalker(WalkerOptions{Batch: 1, Length: 40, Workers: 1}))(t)

@@ -281,7 +281,7 @@ const (
 	strideSpeed             = 0.4      // m/s: slower walks change no stride
 )
 
-// nextStride sets the stride of walk b for the next walk: rows have the speed at which a body goes that moves its legs as they do.
+// nextStride sets the stride of walk b for the same person's next walk. The rows hold the speed at which a body goes with these strides.
 func (w *Walker) nextStride(job *Walk, b int) {
 	l := w.model.Layout
 	cols, at := l.Columns(), l.Body()

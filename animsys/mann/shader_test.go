@@ -11,6 +11,7 @@ import (
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testdog"
 	"mannequin/models"
 	"mannequin/netruntime"
 	"mannequin/netruntime/webgpu"
@@ -68,32 +69,6 @@ func (g *onGPU) step(t *testing.T, goals []control.Goal, rows []float32) (after,
 	return all[:g.n*g.RowLen], all[g.n*g.RowLen:]
 }
 
-// tour returns what a dog does in a tick of ten seconds.
-func tour(tick int) control.Goal {
-	g := control.Goal{Action: control.Move, Move: m3.V(0, 0, 1)}
-	switch tick / 60 % 10 {
-	case 0, 1:
-		g.Speed = control.WalkSpeed
-	case 2:
-		g.Speed, g.Turn = control.WalkSpeed, 0.8
-	case 3:
-		g.Speed, g.Move = control.PaceSpeed, m3.V(0.5, 0, -0.5)
-	case 4:
-		g.Speed, g.Turn = control.TrotSpeed, -0.6
-	case 5:
-		g.Speed = control.CanterSpeed
-	case 6:
-		g.Action, g.Speed = control.Jump, control.TrotSpeed
-	case 7:
-		g = control.Goal{Turn: -1}
-	case 8:
-		g = control.Goal{Action: control.Lie}
-	default:
-		g = control.Goal{Action: control.Stand}
-	}
-	return g
-}
-
 // broken is where the places of bones begin in a row.
 const broken = 24 + 111*(7+6)
 
@@ -129,7 +104,7 @@ func TestShader(t *testing.T) {
 	var pose, state, local, memory float32
 	for tick := range 600 {
 		for row := range n {
-			goals[row] = tour(tick + 61*row)
+			goals[row] = testdog.Tour(tick + 61*row)
 			packed := rows[row*g.RowLen:][:g.RowLen]
 			b.Pack(packed, row)
 			if tick%90 == 17*row || tick%90 == 17*row+9 { // the second time within the time of a memory

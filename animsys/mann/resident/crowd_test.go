@@ -16,37 +16,12 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testdog"
 	"mannequin/models"
 	"mannequin/netruntime"
 	"mannequin/netruntime/webgpu"
 	"mannequin/terrain"
 )
-
-// tour returns what a dog does in a tick of ten seconds.
-func tour(tick int) control.Goal {
-	g := control.Goal{Action: control.Move, Move: m3.V(0, 0, 1)}
-	switch tick / 60 % 10 {
-	case 0, 1:
-		g.Speed = control.WalkSpeed
-	case 2:
-		g.Speed, g.Turn = control.WalkSpeed, 0.8
-	case 3:
-		g.Speed, g.Move = control.PaceSpeed, m3.V(0.5, 0, -0.5)
-	case 4:
-		g.Speed, g.Turn = control.TrotSpeed, -0.6
-	case 5:
-		g.Speed = control.CanterSpeed
-	case 6:
-		g.Action, g.Speed = control.Jump, control.TrotSpeed
-	case 7:
-		g = control.Goal{Turn: -1}
-	case 8:
-		g = control.Goal{Action: control.Lie}
-	default:
-		g = control.Goal{Action: control.Stand}
-	}
-	return g
-}
 
 func open(t *testing.T, o resident.Options) (*mann.Model, *resident.Crowd) {
 	t.Helper()
@@ -121,7 +96,7 @@ func TestTour(t *testing.T) {
 			var sum float64
 			for tick := range ground.ticks {
 				for i := range 3 {
-					goals[i] = tour(tick + 200*i)
+					goals[i] = testdog.Tour(tick + 200*i)
 					must.Do(t, c.SetGoal(i, goals[i]))
 				}
 				must.Do(t, c.Step())
@@ -178,7 +153,7 @@ func TestSameBits(t *testing.T) {
 	for tick := range 240 {
 		for i := range many.Capacity() {
 			if many.Has(i) {
-				must.Do(t, many.SetGoal(i, tour(7*tick+97*i)))
+				must.Do(t, many.SetGoal(i, testdog.Tour(7*tick+97*i)))
 			}
 			switch {
 			case i == is || r.IntN(40) > 0:
@@ -190,8 +165,8 @@ func TestSameBits(t *testing.T) {
 				}
 			}
 		}
-		must.Do(t, many.SetGoal(is, tour(tick)))
-		must.Do(t, alone.SetGoal(own, tour(tick)))
+		must.Do(t, many.SetGoal(is, testdog.Tour(tick)))
+		must.Do(t, alone.SetGoal(own, testdog.Tour(tick)))
 		must.Do(t, many.Step())
 		must.Do(t, alone.Step())
 		if tick%20 == 19 {
@@ -257,7 +232,7 @@ func TestLost(t *testing.T) {
 				for _, c := range both {
 					for i := range c.Capacity() {
 						if c.Has(i) {
-							must.Do(t, c.SetGoal(i, tour(3*tick+100*i)))
+							must.Do(t, c.SetGoal(i, testdog.Tour(3*tick+100*i)))
 						}
 					}
 					must.Do(t, c.Step())
@@ -294,7 +269,7 @@ func TestSkin(t *testing.T) {
 	_, c := open(t, resident.Options{Capacity: 3, Ground: hills(), Bind: dog.Bind})
 	needGPU(t, c)
 	for i := range 3 {
-		must.Do(t, c.SetGoal(must.Get(c.Add(feature.Place{Pos: m3.V(float32(i), 0, 3)}))(t), tour(60*i)))
+		must.Do(t, c.SetGoal(must.Get(c.Add(feature.Place{Pos: m3.V(float32(i), 0, 3)}))(t), testdog.Tour(60*i)))
 	}
 	for range 30 {
 		must.Do(t, c.Step())

@@ -109,9 +109,9 @@ func TestProcessor(t *testing.T) {
 	must.Get(c.Add(feature.Place{}))(t)
 	must.Get(c.Add(at))(t)
 	for tick := range 90 {
-		must.Do(t, c.SetGoal(1, tour(5*tick)))
+		must.Do(t, c.SetGoal(1, testdog.Tour(5*tick)))
 		must.Do(t, c.Step())
-		dogs.Controls()[0] = tour(5 * tick)
+		dogs.Controls()[0] = testdog.Tour(5 * tick)
 		dogs.Select([]uint8{1})
 		dogs.Plan(0, 1)
 		dogs.Gather(0, 1)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
 	"mannequin/animsys/mann"
 	"mannequin/animsys/skel"
@@ -112,4 +113,30 @@ func Model(tb testing.TB) *mann.Model { return Far(tb, 1) }
 // Far returns a variant of Model that advances by a stride of ticks.
 func Far(tb testing.TB, stride int) *mann.Model {
 	return must.Get(mann.NewModel(net(tb, stride)))(tb)
+}
+
+// Tour returns what a dog does in a tick of ten seconds.
+func Tour(tick int) control.Goal {
+	g := control.Goal{Action: control.Move, Move: m3.V(0, 0, 1)}
+	switch tick / 60 % 10 {
+	case 0, 1:
+		g.Speed = control.WalkSpeed
+	case 2:
+		g.Speed, g.Turn = control.WalkSpeed, 0.8
+	case 3:
+		g.Speed, g.Move = control.PaceSpeed, m3.V(0.5, 0, -0.5)
+	case 4:
+		g.Speed, g.Turn = control.TrotSpeed, -0.6
+	case 5:
+		g.Speed = control.CanterSpeed
+	case 6:
+		g.Action, g.Speed = control.Jump, control.TrotSpeed
+	case 7:
+		g = control.Goal{Turn: -1}
+	case 8:
+		g = control.Goal{Action: control.Lie}
+	default:
+		g = control.Goal{Action: control.Stand}
+	}
+	return g
 }

@@ -443,7 +443,8 @@ func (s *LearnedStream) choose(i, row int) {
 		s.must[row], s.agents[row].Restart = must, 1
 		return
 	}
-	if s.wishes[row].stands && must != s.must[row] && must != s.of.idle {
+	// Who is to sit or to crouch takes an idle of that at once, and who is to stand up one of standing: the networks' way up may be a jump.
+	if s.wishes[row].stands && must != s.must[row] && (must != s.of.idle || s.acts[row].of < 0 && s.must[row]&s.of.acts != 0) {
 		if at := s.idle(must, q, float32(math.Inf(1))); at >= 0 {
 			copy(state, s.of.net.Idles[at].States)
 			s.rest[row].begin(at, s.agents[row].At)

@@ -153,6 +153,33 @@ func TestStances(t *testing.T) {
 	}
 }
 
+// A person who stands up has a foot on the ground, however long it has sat or crouched.
+func TestStandsUp(t *testing.T) {
+	f := must.Get(models.OpenCharacter("hero"))(t)
+	for _, name := range []string{"sit", "crouch"} {
+		action, ok := f.Character().Action(name)
+		if !ok {
+			t.Fatalf("no %s", name)
+		}
+		for ticks := 20; ticks < 6*animsys.TickRate; ticks += 37 {
+			r := newRester(t, f)
+			r.steps(animsys.TickRate)
+			r.goal.Action = action
+			r.steps(ticks)
+			*r.goal = control.Goal{}
+			for k, p := range r.steps(3 * animsys.TickRate) {
+				lowest := float32(1)
+				for _, l := range r.crowd.Ground.Rig.Roles.Legs {
+					lowest = min(lowest, p[l[len(l)-1]].Y)
+				}
+				if lowest > 0.06 {
+					t.Fatalf("%d ticks of %s, and %d later both feet are at least %.2f m high", ticks, name, k, lowest)
+				}
+			}
+		}
+	}
+}
+
 // A person who is hit stands as before 1.5 s after the hit. A person who rolls from a stand speeds up over several ticks. A turn of
 // 180° on the spot takes as long as people take, and has steps.
 func TestActionsBeginAndEnd(t *testing.T) {

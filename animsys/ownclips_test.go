@@ -133,7 +133,7 @@ func TestOwnClip(t *testing.T) {
 		}
 	}
 	for i, ch := range x.all {
-		t.Logf("size %.2f: joints are off by %.2g rad, those of legs by %.2g, toes by %.2g; knees are off in height by %.2g m, toes by %.2g m, and the way by %.2g m", ch.Scale, angle[i], leg[i], toes[i], knee[i], toe[i], way[i])
+		t.Logf("size %.2f: errors: %.2g rad of joints above the legs, %.2g of legs, %.2g of toes; heights: knees %.2g m, toes %.2g m; distance walked: %.2g m", ch.Scale, angle[i], leg[i], toes[i], knee[i], toe[i], way[i])
 		if angle[i] > 1e-3 || leg[i] > 0.2 || toes[i] > 0.4 || knee[i] > 0.03 || toe[i] > 0.02 || way[i] > 0.1 {
 			t.Errorf("size %.2f: it moves otherwise than in the clip", ch.Scale)
 		}

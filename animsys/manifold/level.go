@@ -40,10 +40,3 @@ func (w *Walker) level(rows, stand []float32) {
 
 // standsAt is the height of the toes' joints of people who stand, m.
 var standsAt = ik.DefaultHuman().Sole + ik.TipHeight
-
-// levelWindow levels window i.
-func (k *maker) levelWindow(i int) {
-	m := k.s.model
-	rows, stand := k.s.window*m.Layout.Columns(), k.s.window*len(m.Layout.Contacts)
-	k.walker.level(k.walk.Rows[i*rows:][:rows], k.walk.Contacts[i*stand:][:stand])
-}

@@ -75,7 +75,10 @@ func (n *Networks) newMaker(s *Stream) (*maker, error) {
 		r.hold[worker].run(rows, content, k.walk.Contacts[from*s.window*contacts:])
 	}
 	k.swing = func(_, i int) { k.join(k.order, i) }
-	k.level = func(_, i int) { k.levelWindow(i) }
+	k.level = func(_, i int) {
+		rows, stand := s.window*cols, s.window*contacts
+		w.level(k.walk.Rows[i*rows:][:rows], k.walk.Contacts[i*stand:][:stand])
+	}
 	k.after = func(_, i int) { k.finish(k.order, i) }
 	return k, nil
 }

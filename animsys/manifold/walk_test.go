@@ -129,7 +129,7 @@ func TestWalkContacts(t *testing.T) {
 	}
 }
 
-// Strides are those of another speed, and the next walk's make up for half of what these lack.
+// The networks make strides for Stride times the speed, and Run corrects Stride by half of the mismatch for the next walk.
 func TestStride(t *testing.T) {
 	m := made(t, 16, 9)
 	w := must.Get(m.With(m.steady(t, 0.1, duty, lags), m.drift(t)).NewWalker(WalkerOptions{Batch: 2, Length: 100, Workers: 1}))(t)

@@ -97,7 +97,7 @@ func TestDeviceAllocations(t *testing.T) {
 	must.Do(t, s.Close())
 }
 
-// Errors of a device are those of the stream; without a device the processor searches.
+// NewStream returns the error of a device that does not open. Without a device the processor searches.
 func TestDeviceOpens(t *testing.T) {
 	d := testmatching.People(t)
 	o := matching.StreamOptions{Capacity: 1, Nearest: func(*netruntime.Points, int) (netruntime.Nearest, error) { return nil, errors.New("none") }}

@@ -443,7 +443,7 @@ func (s *LearnedStream) choose(i, row int) {
 		s.must[row], s.agents[row].Restart = must, 1
 		return
 	}
-	// Who is to sit or to crouch takes an idle of that at once, and who is to stand up one of standing: the networks' way up may be a jump.
+	// An agent that sits down, crouches or stands up takes an idle of the new stance at once: the stepper might jump on the way up.
 	if s.wishes[row].stands && must != s.must[row] && (must != s.of.idle || s.acts[row].of < 0 && s.must[row]&s.of.acts != 0) {
 		if at := s.idle(must, q, float32(math.Inf(1))); at >= 0 {
 			copy(state, s.of.net.Idles[at].States)

@@ -29,8 +29,8 @@ type Options struct {
 	Ground   ik.Ground // a *terrain.Field or an ik.Level; required
 	Roles    *ik.Roles // the skeleton's roles; nil derives them from joint names
 
-	// Bind are the joints of the mesh that is drawn, in its bind pose, such as body.Body.Bind: matrices are for its vertices. nil: matrices
-	// are those of the bones.
+	// Bind has the joints of the drawn mesh in its bind pose, such as body.Body.Bind. Matrices then move the vertices of that mesh. nil: each
+	// matrix is its bone's transform.
 	Bind []m3.Xform
 
 	// Every is the ticks from one copy of all states to the next, 0 is DefaultEvery. If the GPU is lost, the processor goes on from the last

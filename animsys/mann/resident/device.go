@@ -125,7 +125,7 @@ func openDevice(c *Crowd, field *terrain.Field) (d *device, err error) {
 	return d, nil
 }
 
-// rigTables appends the rig's tables to those of the shader, and writes their constants.
+// rigTables appends the tables of the rig to the shader's tables, and writes the shader's constants for them.
 func (d *device) rigTables(text *strings.Builder, c *Crowd, tables []float32) ([]float32, error) {
 	roles, parents := &c.rig.Ground.Rig.Roles, c.model.Skel.Parents
 	below := func(a, j int) bool {
@@ -222,7 +222,7 @@ func (d *device) put(agent int, row []float32) error {
 	return d.work.Write(d.rows, int64(4*agent*d.size), webgpu.Bytes(row))
 }
 
-// launch makes the launches those of the first used agents.
+// launch sets the sizes of all launches for the first used agents.
 func (d *device) launch(used int) {
 	for i := range d.launches {
 		d.launches[i].Groups, d.launches[i].Rows = used, used

@@ -40,7 +40,7 @@ func (c *Crowd) lost() error {
 	}
 	size := c.shader.RowLen
 	for agent := range c.opt.Capacity {
-		// Who was not there then has a state that is not used, if it has one.
+		// The copy may hold the state of an agent that was not there: it is not used.
 		_ = c.cpu.batch.Unpack(agent, c.saved[agent*size:][:size])
 	}
 	arrive := func(tick int) {

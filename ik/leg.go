@@ -160,6 +160,7 @@ func (s *Legged) followTerrain(foot *Foot, at, v m3.Vec3, length float32, step *
 		sole := m3.V(0, s.Sole+TipHeight, 0)
 		at = step.sole(at.Sub(sole)).Add(sole)
 	}
+	foot.path.heightFirst = at.Y < foot.path.out.Y // it brakes before the ground, however fast it flies over it
 	at = foot.path.next(at, s.footAccel, footEaseHalflife, s.DT)
 	at.Y = max(at.Y, s.groundHeight(at.X, at.Z)+minTipHeight)
 	return at

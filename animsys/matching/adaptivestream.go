@@ -265,7 +265,7 @@ func (s *AdaptiveStream) Scatter(i0, i1 int) {
 			a.Body = body{At: a.At, Along: -1, Heading: a.Body.Heading}
 			continue
 		}
-		a.join(&s.tuning, between(was, a.At))
+		a.join(&s.tuning, between(was, a.At), s.tuning.Share)
 		s.batch.Draw(row, a.At)
 	}
 }

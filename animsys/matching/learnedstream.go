@@ -67,19 +67,22 @@ type resting struct {
 	at   int32  // ticks from its beginning; of none: for which the row has stood without one
 	seed uint32 // of the choices
 	was  int32  // the one before, which it still leaves, or −1
+	acts int32  // 1: it follows an action, out of which the row comes soon, over feet that stay
 }
 
 const (
 	restTicks = (IdleKeys - 1) * IdleTicks // of an idle
 	restShare = 0.25                       // of the way to the idle's state, in a tick
 	restEases = 180                        // ticks from its beginning in which that share grows
+	restActs  = 40                         // the same after an action
+	sits      = 0.15                       // m between the feet of two stances under one body from which on it moves over its feet
 	restFades = 90                         // ticks from its beginning in which it takes over from the one before
 	restWaits = 60                         // ticks for which a row stands beside all idles before it plays the nearest
 )
 
 // begin begins an idle at a place, which decides what comes after it.
 func (r *resting) begin(of int32, at feature.Place) {
-	r.of, r.at, r.was = of, 0, -1
+	r.of, r.at, r.was, r.acts = of, 0, -1, 0
 	r.seed = math.Float32bits(at.Pos.X)*31 ^ math.Float32bits(at.Pos.Z)*17 ^ math.Float32bits(at.Yaw)
 }
 
@@ -98,7 +101,7 @@ func (r *resting) next(all []Idle) {
 			continue
 		}
 		if left == 0 {
-			r.of, r.at, r.was = int32(i), 0, r.of
+			r.of, r.at, r.was, r.acts = int32(i), 0, r.of, 0
 			return
 		}
 		left--
@@ -109,7 +112,11 @@ func (r *resting) next(all []Idle) {
 func (r *resting) play(all []Idle, state []float32) move {
 	n := len(state) + 3
 	a, b, between := all[r.of].at(r.at, n)
-	begun := min(float32(r.at)/restEases, 1)
+	eases := float32(restEases)
+	if r.acts != 0 {
+		eases = restActs
+	}
+	begun := min(float32(r.at)/eases, 1)
 	share, ease := restShare*begun*begun, float32(1)
 	was, now, before := a, b, between // without an idle before: all of this one
 	if r.was >= 0 {
@@ -123,6 +130,19 @@ func (r *resting) play(all []Idle, state []float32) move {
 	r.at++
 	lerp := func(i int) float32 { return m3.Lerp(was[i], a[i], ease) }
 	return move{lerp(n - 3), lerp(n - 2), lerp(n - 1)}
+}
+
+// feet returns the middle of the feet in features or a state, seen from the root, m.
+func (c *Character) feet(x []float32) (middle m3.Vec3) {
+	for leg := range c.legs {
+		var p [3]float32
+		for k := range p {
+			j := 3*leg + k
+			p[k] = c.mean[j] + x[j]/c.scale[j]
+		}
+		middle = middle.Add(m3.V(p[0], 0, p[2]).Scale(1 / float32(c.legs)))
+	}
+	return middle
 }
 
 // at returns the states before and after a tick, of n values each, and how far it is from the one to the other.
@@ -273,7 +293,7 @@ func (s *LearnedStream) Restore(st *generator.State) (row int, err error) {
 	if a := s.acts[row]; !s.within(row) || a.of < -1 || int(a.of) >= len(s.of.net.Acts) || a.left < 0 || a.left > maxFrames || s.ago[row] < 0 || s.ago[row] > again || !feature.Finite(s.jumped(row)) {
 		st.Fail(errForeign)
 	}
-	if r := s.rest[row]; r.of < -1 || int(r.of) >= len(s.of.net.Idles) || r.at < 0 || r.at > restTicks-restFades || r.of >= 0 && (r.was < -1 || int(r.was) >= len(s.of.net.Idles)) {
+	if r := s.rest[row]; r.of < -1 || int(r.of) >= len(s.of.net.Idles) || r.at < 0 || r.at > restTicks-restFades || r.of >= 0 && (r.was < -1 || int(r.was) >= len(s.of.net.Idles)) || r.acts < 0 || r.acts > 1 {
 		st.Fail(errForeign)
 	}
 	return s.restored(row, st)
@@ -340,6 +360,7 @@ func (s *LearnedStream) planRows(_, i int) {
 	for row := i * planned; row < min((i+1)*planned, s.rows); row++ {
 		if s.due[row] = false; !s.frozen[row] {
 			w, due := s.plan(row)
+			s.end(row, &w)
 			switch {
 			case s.acts[row].of >= 0:
 			case w.rests:
@@ -351,10 +372,6 @@ func (s *LearnedStream) planRows(_, i int) {
 			switch a := s.acts[row]; {
 			case a.of < 0:
 				due = due || !asked
-			case a.left == 0 && asked && w.stands && s.idle(w.must, s.row(row)[:s.of.Columns()], float32(math.Inf(1))) >= 0:
-				s.acts[row].of = -1 // it stays so
-				s.rest[row] = resting{of: -1, at: restWaits}
-				s.settle(row)
 			case a.left > 0 && (asked || w.must == 0) || asked && s.of.net.Acts[a.of].Holds: // it goes on
 				due, s.agents[row].Wait = false, max(s.agents[row].Wait, 0)
 			default:
@@ -378,6 +395,24 @@ func (s *LearnedStream) planRows(_, i int) {
 			}
 			s.wishes[row], s.due[row] = w, due
 		}
+	}
+}
+
+// end ends a row's action that is over, if it is to stand in a stance with idles: it begins to play one of them.
+func (s *LearnedStream) end(row int, w *wish) {
+	a, must := &s.acts[row], w.must
+	if w.rests {
+		must = s.of.idle
+	} else if !s.shown(row, must) {
+		return
+	}
+	if a.of < 0 || a.left > 0 || !w.stands {
+		return
+	}
+	if at := s.idle(must, s.row(row)[:s.of.Columns()], float32(math.Inf(1))); at >= 0 {
+		a.of, s.must[row] = -1, must
+		s.rest[row].begin(at, s.agents[row].At)
+		s.rest[row].acts = 1
 	}
 }
 
@@ -446,10 +481,15 @@ func (s *LearnedStream) choose(i, row int) {
 	// An agent that sits down, crouches or stands up takes an idle of the new stance at once: the stepper might jump on the way up.
 	if s.wishes[row].stands && must != s.must[row] && (must != s.of.idle || s.acts[row].of < 0 && s.must[row]&s.of.acts != 0) {
 		if at := s.idle(must, q, float32(math.Inf(1))); at >= 0 {
-			copy(state, s.of.net.Idles[at].States)
+			there := s.of.net.Idles[at].States
 			s.rest[row].begin(at, s.agents[row].At)
-			s.acts[row] = act{of: -1}
-			s.must[row], s.agents[row].Restart = must, 1
+			s.acts[row], s.must[row] = act{of: -1}, must
+			if s.of.feet(state).Dist(s.of.feet(there)) > sits {
+				s.rest[row].acts = 1
+				return
+			}
+			copy(state, there)
+			s.agents[row].Restart = 1
 			return
 		}
 	}
@@ -516,7 +556,7 @@ func (s *LearnedStream) moveRows(_, i int) {
 		s.ago[row] = min(s.ago[row]+1, again)
 		if p := &s.acts[row]; p.of >= 0 {
 			if p.left == 0 { // its last pose is held
-				a.join(&s.tuning, move{})
+				a.join(&s.tuning, move{}, 0)
 				a.Went = a.At.Pos.Sub(from)
 				continue
 			}
@@ -527,8 +567,14 @@ func (s *LearnedStream) moveRows(_, i int) {
 			if r.at == restTicks-restFades {
 				r.next(n.Idles)
 			}
-			a.At = r.play(n.Idles, state).after(a.At)
-			a.join(&s.tuning, move{})
+			stood := s.of.feet(state)
+			m := r.play(n.Idles, state)
+			if r.acts != 0 { // it moves over its feet
+				by := stood.Sub(s.of.feet(state))
+				m.X, m.Z = by.X, by.Z
+			}
+			a.At = m.after(a.At)
+			a.join(&s.tuning, move{}, 0)
 			a.Went = a.At.Pos.Sub(from)
 			continue
 		}
@@ -549,7 +595,7 @@ func (s *LearnedStream) moveRows(_, i int) {
 			m = a.begins(m)
 		}
 		a.At = m.after(a.At)
-		if a.join(&s.tuning, m); !begins {
+		if a.join(&s.tuning, m, s.share(p.of >= 0, s.must[row])); !begins {
 			a.Went = a.At.Pos.Sub(from)
 		}
 	}

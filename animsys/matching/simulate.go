@@ -222,18 +222,28 @@ func (a *agent) begins(m move) move {
 	return m
 }
 
-// join draws an agent's root, which has moved by the recording's motion, to its simulated body, and the body to the
-// root.
-func (a *agent) join(t *Tuning, m move) {
+// share returns the bound on the root's motion to the body, as a share of its own: Tuning.Share, but on the ground an action that is played once
+// goes where its feet take it.
+func (s *steering) share(once bool, shows Tags) float32 {
+	const acts = 0.3
+	if once && shows&s.character.actions[control.Jump] == 0 {
+		return min(s.tuning.Share, acts)
+	}
+	return s.tuning.Share
+}
+
+// join draws an agent's root, which has moved by the recording's motion, to its simulated body by at most a share of that motion, and the body to
+// the root.
+func (a *agent) join(t *Tuning, m move, most float32) {
 	share := 1 - m3.Exp(-math.Ln2*dt/t.Follow)
-	by, most := a.Body.At.Pos.Sub(a.At.Pos).Scale(share), t.Share*m3.V(m.X, 0, m.Z).Len()
-	if l := by.Len(); l > most {
-		by = by.Scale(most / l)
+	by, limit := a.Body.At.Pos.Sub(a.At.Pos).Scale(share), most*m3.V(m.X, 0, m.Z).Len()
+	if l := by.Len(); l > limit {
+		by = by.Scale(limit / l)
 	}
 	a.At.Pos = a.At.Pos.Add(by)
 	turn := share * m3.WrapAngle(a.Body.At.Yaw-a.At.Yaw)
 	// A root that goes around a curve turns about as fast as it moves.
-	limit := t.Share * max(m3.Abs(m.Yaw), m3.V(m.X, 0, m.Z).Len())
+	limit = most * max(m3.Abs(m.Yaw), m3.V(m.X, 0, m.Z).Len())
 	a.At.Yaw = m3.WrapAngle(a.At.Yaw + m3.Clamp(turn, -limit, limit))
 
 	if away := a.Body.At.Pos.Sub(a.At.Pos); away.Len() > t.Away {

@@ -203,7 +203,7 @@ func (s *Stream) play(row int, l *look) {
 		m = a.begins(m)
 	}
 	a.At = m.after(a.At)
-	if a.join(&s.tuning, m); !begins {
+	if a.join(&s.tuning, m, s.share(c.once, d.tags[next])); !begins {
 		a.Went = a.At.Pos.Sub(from)
 	}
 }

@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"mannequin/animsys/anatomy"
 	"mannequin/animsys/feature"
 	"mannequin/animsys/matching"
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/ik"
 	"mannequin/offline/label"
 )
 
@@ -51,6 +53,9 @@ var (
 	spotTurns  = []struct{ rate, tempo float64 }{{0.6, 0.75}, {1.2, 0.9}, {2, 1.2}}
 )
 
+// asideQuicker is how much quicker steps aside of two legs are: a foot comes up to the other one and does not pass it, so steps are short.
+const asideQuicker = 1.3
+
 // Steps adds loops for the ways that the clips lack: backward, aside, and turns on the spot. Slow loops are added where the clips go
 // backward or aside only fast. Steps returns the names of the loops. A loop is made of one stride, of the loop that is nearest to a slow
 // walk or of a recording. The body moves in the new direction, and each foot stands where the body has it in the middle of its stance;
@@ -64,10 +69,13 @@ func (s *Set) Steps() (added []string, err error) {
 	if walk == nil || err != nil {
 		return nil, err
 	}
-	add := func(name string, straight *skel.Clip, velocity m3.Vec3, rate float64) {
+	add := func(name string, straight *skel.Clip, velocity m3.Vec3, rate float64, aside bool) {
 		out := *walk
 		out.made = true
 		led := s.led(straight, velocity, rate)
+		if aside {
+			s.part(led, s.planted(led, straight))
+		}
 		s.raise(led, s.planted(led, straight), straight)
 		out.Motion = s.planted(led, straight) // again, as its legs are longer now
 		out.Name = fmt.Sprintf("%s, %s", walk.Name, name)
@@ -88,11 +96,14 @@ func (s *Set) Steps() (added []string, err error) {
 		back := reversed(walk.Motion)
 		for _, a := range lack[wayBack].of(speeds) {
 			for _, rate := range stepTurns {
-				add(fmt.Sprintf("backward at %.1f, turning by %+.1f", a.share, rate), slower(back, a.tempo), ahead.Scale(float32(-a.share)), rate)
+				add(fmt.Sprintf("backward at %.1f, turning by %+.1f", a.share, rate), slower(back, a.tempo), ahead.Scale(float32(-a.share)), rate, false)
 			}
 		}
 	}
-	asideTurns := stepTurns
+	asideTurns, asideTempo := stepTurns, 1.0
+	if s.Kind == anatomy.TwoLegs {
+		asideTempo = asideQuicker
+	}
 	if !s.bent && len(s.Roles.Legs) > 2 { // the network of the paper's dog misses 18 of 125 bars without turns, 21 with them (docs/matching.md)
 		asideTurns = asideTurns[:1]
 	}
@@ -107,13 +118,13 @@ func (s *Set) Steps() (added []string, err error) {
 		if lack[k.aside] != nothing {
 			for _, a := range lack[k.aside].of(speeds) {
 				for _, rate := range asideTurns {
-					add(fmt.Sprintf("aside at %+.1f, turning by %+.1f", side*a.share, rate), slower(walk.Motion, a.tempo), m3.Up.Cross(ahead).Scale(float32(side*a.share)), rate)
+					add(fmt.Sprintf("aside at %+.1f, turning by %+.1f", side*a.share, rate), slower(walk.Motion, a.tempo*asideTempo), m3.Up.Cross(ahead).Scale(float32(side*a.share)), rate, true)
 				}
 			}
 		}
 		if lack[k.turn] != nothing {
 			for _, a := range spotTurns {
-				add(fmt.Sprintf("turning by %+.1f on the spot", side*a.rate), slower(walk.Motion, a.tempo), m3.Vec3{}, side*a.rate)
+				add(fmt.Sprintf("turning by %+.1f on the spot", side*a.rate), slower(walk.Motion, a.tempo), m3.Vec3{}, side*a.rate, false)
 			}
 		}
 	}
@@ -265,6 +276,45 @@ func (s *Set) slowWalk() float64 { return slowFroude * math.Sqrt(9.81*s.leg) }
 func (s *Set) velocity(c *skel.Clip) m3.Vec3 {
 	n := s.Skel.Len()
 	return c.Pos[(c.Frames-1)*n].Flat().Sub(c.Pos[0].Flat()).Scale(FPS / float32(max(c.Frames-1, 1)))
+}
+
+// part keeps the two legs of a loop that goes aside from passing through each other: it moves the feet outward. stepped is the loop after planted.
+func (s *Set) part(c, stepped *skel.Clip) {
+	const nearest = 0.11 // least distance of the feet aside, of the hips' height
+	if len(s.Roles.Legs) != 2 {
+		return
+	}
+	aside := func(f int, feet []m3.Vec3) float32 { // how far the first foot is to the left of the second
+		return root(stepped, f).Rot.Conj().Rotate(feet[2*f].Sub(feet[2*f+1])).X
+	}
+	feet, side, least := s.feet(stepped), float32(0), float32(math.Inf(1))
+	for f := range stepped.Frames {
+		side += aside(f, feet)
+	}
+	side = float32(math.Copysign(1, float64(side)))
+	for f := range stepped.Frames {
+		least = min(least, side*aside(f, feet))
+	}
+	wider := nearest*float32(s.leg) - least
+	tree, err := ik.NewTree(s.Skel.Parents)
+	if err != nil || wider <= 0 {
+		return
+	}
+	rig, err := ik.NewRig(tree, s.Roles)
+	if err != nil {
+		return
+	}
+	model, legs := make([]m3.Xform, s.Skel.Len()), make([]ik.Foot, 2)
+	for f := range c.Frames {
+		c.Model(model, f)
+		out := root(c, f).Rot.Rotate(m3.V(side*wider/2, 0, 0))
+		for leg, l := range s.Roles.Legs {
+			rig.Reach(model, leg, model[l[len(l)-2]].Pos.Add(out), &legs[leg])
+			out = out.Neg()
+		}
+		pos, rot := c.Frame(f)
+		s.Skel.ModelToLocal(pos, rot, model)
+	}
 }
 
 // raise lifts the hips of a loop, whose steps are shorter than those of the straight one that it is made of, until legs that stand are as

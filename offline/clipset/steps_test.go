@@ -11,6 +11,7 @@ import (
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
 	"mannequin/offline/label"
+	"mannequin/offline/procgen/human"
 )
 
 // walker is a set of one walk, as a loop or as a recording of six rounds, and of standing.
@@ -99,6 +100,38 @@ func TestSteps(t *testing.T) {
 	}
 	if added := must.Get(pack(t).Steps())(t); added != nil { // it glides
 		t.Errorf("steps of no walk: %q", added)
+	}
+}
+
+// The legs of a person who is made to go aside do not pass through each other, and the feet stand.
+func TestStepsAsidePart(t *testing.T) {
+	takes, _, err := human.Generate(human.Options{Minutes: 1, Actions: []string{human.Walk, human.Stand}, Styles: []string{"neutral"}})
+	must.Do(t, err)
+	clips := map[string]*skel.Clip{}
+	for _, k := range takes {
+		clips[k.Name] = k.Clip
+	}
+	s := must.Get(Open(folder(t, clips), Options{}))(t)
+	aside := 0
+	for _, name := range must.Get(s.Steps())(t) {
+		if !strings.Contains(name, "aside") {
+			continue
+		}
+		aside++
+		c := s.Clips[slices.IndexFunc(s.Clips, func(c Clip) bool { return c.Name == name })].Motion
+		feet, apart := s.feet(c), float32(1)
+		for f := range c.Frames {
+			apart = min(apart, root(c, f).Rot.Conj().Rotate(feet[2*f].Sub(feet[2*f+1])).X)
+		}
+		if apart < 0.09*float32(s.leg) {
+			t.Errorf("%s: the left foot comes to %.2f m of the right one", name, apart)
+		}
+		if slides, stands := sliding(s, c, s.stances(c)); slides > 0.4 || !stands {
+			t.Errorf("%s: feet that stand slide at up to %.2f m/s; all stand: %t", name, slides, stands)
+		}
+	}
+	if aside == 0 {
+		t.Error("no steps aside were made")
 	}
 }
 

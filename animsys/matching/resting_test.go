@@ -242,7 +242,7 @@ func TestMovesOverFeet(t *testing.T) {
 	*r.goal = control.Goal{}
 	var low, slid float32
 	landed := map[int]m3.Vec3{} // where each foot comes down
-	poses := r.steps(80) // then it takes a step to stand
+	poses := r.steps(80)        // then it takes a step to stand
 	for k, p := range poses {
 		for i, q := range r.feet(p) {
 			low = min(low, q.Y)

@@ -41,6 +41,8 @@ const (
 	// hingeSine is the sine of the knee's angle below which people's knees bend as their feet point, and hingeShare
 	// the share of the way that they turn there in a run.
 	hingeSine, hingeShare = 0.15, 0.15
+	// dives is the speed from which on a foot comes down faster than in steps, as after a roll, m/s.
+	dives = 3
 	// soleHalflife is the half-life in which a sole takes the ground's slope, s.
 	soleHalflife = 0.04
 )
@@ -160,7 +162,7 @@ func (s *Legged) followTerrain(foot *Foot, at, v m3.Vec3, length float32, step *
 		sole := m3.V(0, s.Sole+TipHeight, 0)
 		at = step.sole(at.Sub(sole)).Add(sole)
 	}
-	foot.path.heightFirst = at.Y < foot.path.out.Y // it brakes before the ground, however fast it flies over it
+	foot.path.heightFirst = foot.climb < -dives // it brakes before the ground, however fast it flies over it
 	at = foot.path.next(at, s.footAccel, footEaseHalflife, s.DT)
 	at.Y = max(at.Y, s.groundHeight(at.X, at.Z)+minTipHeight)
 	return at

@@ -75,7 +75,7 @@ const (
 	restShare = 0.25                       // of the way to the idle's state, in a tick
 	restEases = 180                        // ticks from its beginning in which that share grows
 	restActs  = 40                         // the same after an action
-	sits      = 0.15                       // m between the feet of two stances under one body from which on it moves over its feet
+	restSits  = 0.15                       // m from the feet of a stance to those of an idle, from which on the body moves over its feet
 	restFades = 90                         // ticks from its beginning in which it takes over from the one before
 	restWaits = 60                         // ticks for which a row stands beside all idles before it plays the nearest
 )
@@ -132,15 +132,18 @@ func (r *resting) play(all []Idle, state []float32) move {
 	return move{lerp(n - 3), lerp(n - 2), lerp(n - 1)}
 }
 
-// feet returns the middle of the feet in features or a state, seen from the root, m.
+// feet returns the middle of the feet over the ground in features or a state, seen from the root, m. Feet that do not count stay in their mean place.
 func (c *Character) feet(x []float32) (middle m3.Vec3) {
+	if c.weight.FootPlace == 0 {
+		x = nil
+	}
 	for leg := range c.legs {
-		var p [3]float32
-		for k := range p {
-			j := 3*leg + k
-			p[k] = c.mean[j] + x[j]/c.scale[j]
+		j := 3 * leg
+		p := m3.V(c.mean[j], 0, c.mean[j+2])
+		if x != nil {
+			p = p.Add(m3.V(x[j]/c.scale[j], 0, x[j+2]/c.scale[j+2]))
 		}
-		middle = middle.Add(m3.V(p[0], 0, p[2]).Scale(1 / float32(c.legs)))
+		middle = middle.Add(p.Scale(1 / float32(c.legs)))
 	}
 	return middle
 }
@@ -484,7 +487,7 @@ func (s *LearnedStream) choose(i, row int) {
 			there := s.of.net.Idles[at].States
 			s.rest[row].begin(at, s.agents[row].At)
 			s.acts[row], s.must[row] = act{of: -1}, must
-			if s.of.feet(state).Dist(s.of.feet(there)) > sits {
+			if s.of.feet(state).Dist(s.of.feet(there)) > restSits {
 				s.rest[row].acts = 1
 				return
 			}
@@ -569,7 +572,7 @@ func (s *LearnedStream) moveRows(_, i int) {
 			}
 			stood := s.of.feet(state)
 			m := r.play(n.Idles, state)
-			if r.acts != 0 { // it moves over its feet
+			if r.acts != 0 {
 				by := stood.Sub(s.of.feet(state))
 				m.X, m.Z = by.X, by.Z
 			}

@@ -132,18 +132,16 @@ func (r *resting) play(all []Idle, state []float32) move {
 	return move{lerp(n - 3), lerp(n - 2), lerp(n - 1)}
 }
 
-// feet returns the middle of the feet over the ground in features or a state, seen from the root, m. Feet that do not count stay in their mean place.
+// feet returns the middle of the feet over the ground in features or a state, seen from the root, m.
 func (c *Character) feet(x []float32) (middle m3.Vec3) {
-	if c.weight.FootPlace == 0 {
-		x = nil
+	place := func(j int) float32 {
+		if c.scale[j] == 0 { // it does not count
+			return c.mean[j]
+		}
+		return c.mean[j] + x[j]/c.scale[j]
 	}
 	for leg := range c.legs {
-		j := 3 * leg
-		p := m3.V(c.mean[j], 0, c.mean[j+2])
-		if x != nil {
-			p = p.Add(m3.V(x[j]/c.scale[j], 0, x[j+2]/c.scale[j+2]))
-		}
-		middle = middle.Add(p.Scale(1 / float32(c.legs)))
+		middle = middle.Add(m3.V(place(3*leg), 0, place(3*leg+2)).Scale(1 / float32(c.legs)))
 	}
 	return middle
 }
@@ -572,8 +570,7 @@ func (s *LearnedStream) moveRows(_, i int) {
 			}
 			stood := s.of.feet(state)
 			m := r.play(n.Idles, state)
-			if r.acts != 0 {
-				by := stood.Sub(s.of.feet(state))
+			if by := stood.Sub(s.of.feet(state)); r.acts != 0 && by.Finite() {
 				m.X, m.Z = by.X, by.Z
 			}
 			a.At = m.after(a.At)

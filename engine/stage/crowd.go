@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,6 +19,7 @@ type Crowd struct {
 	s      *Stage
 	all    *instanced.Crowd // one run per level, then the shadow's, then, for materials that blend, one per level again
 	blends bool             // a material does
+	places []m3.Vec3        // of SetFrom
 }
 
 // NewCrowd adds an empty crowd with body b to the stage. What a material of alpha mode BLEND has solid is drawn with all
@@ -82,6 +84,25 @@ func (c *Crowd) Set(bones []m3.Xform, tint [][3]float32) error {
 	if err := c.all.Set(bones, tint); err != nil {
 		return fmt.Errorf("stage: %w", err)
 	}
+	return nil
+}
+
+// SetFrom poses the crowd by matrices that are on the graphics card already, so that no pose passes through the processor. matrices is the
+// name of a buffer of the stage's OpenGL with (characters, joints, 12) float32s: the rows of the 3×4 matrix that takes each joint's vertices
+// from the bind pose to the world, as mannequin/animsys/mann/resident.Crowd.Matrices has them with Stage.Compute. hips are joint 0 of each
+// character, turned to where it faces; one whose place is not finite is not drawn. tint is as in Set, but not nil.
+func (c *Crowd) SetFrom(matrices uint32, hips []m3.Xform, tint [][3]float32) error {
+	if matrices == 0 {
+		return errors.New("stage: SetFrom of no buffer: are the characters still on the GPU?")
+	}
+	c.places = c.places[:0]
+	for i := range hips {
+		c.places = append(c.places, hips[i].Pos)
+	}
+	if err := c.all.SetFrom(matrices, c.places, tint); err != nil {
+		return fmt.Errorf("stage: %w", err)
+	}
+	c.all.Stand(hips)
 	return nil
 }
 

@@ -165,6 +165,19 @@ func (c *Crowd) SetFrom(matrices uint32, centres []m3.Vec3, tint [][3]float32) e
 	return nil
 }
 
+// Stand lays the footprint of the bind pose under each character of the last SetFrom, whose joints the processor does not know. hips are
+// their joints 0, turned to where they face.
+func (c *Crowd) Stand(hips []m3.Xform) {
+	print, from := footprintOf(c.Body.Bind), c.Body.Bind[0]
+	for i := range hips {
+		yaw := m3.YawQuat(hips[i].Rot.Yaw())
+		p := print
+		p.centre = hips[i].Pos.Add(yaw.Rotate(print.centre.Sub(from.Pos)))
+		p.along = yaw.Rotate(print.along)
+		c.Prints = append(c.Prints, p)
+	}
+}
+
 // copyMatrices copies the matrices of characters from the buffer into the texture that is bound: all that are in one column at once.
 func (c *Crowd) copyMatrices() {
 	row := 3 * c.joints // texels

@@ -101,6 +101,7 @@ type Frame struct {
 	Has  hud.Overlay // overlays that this scene offers
 
 	Casts       []Cast
+	Far         []Far // characters whose poses the processor does not know; may be empty
 	Terrain     *terrain.Field
 	Blocks      []hud.Block // on the terrain; may be empty
 	Focus       m3.Vec3     // point that a camera should look at
@@ -156,7 +157,7 @@ func (c *Cast) Add(last, now []m3.Xform, alpha float32, tint [3]float32) {
 // Begin empties the frame except for Show, and keeps its slices for reuse.
 func (f *Frame) Begin(t *terrain.Field) {
 	*f = Frame{
-		Show: f.Show, Terrain: t, Casts: f.Casts[:0], Path: f.Path[:0], Blocks: f.Blocks[:0], Lines: f.Lines[:0], Graphs: f.Graphs[:0],
+		Show: f.Show, Terrain: t, Casts: f.Casts[:0], Far: f.Far[:0], Path: f.Path[:0], Blocks: f.Blocks[:0], Lines: f.Lines[:0], Graphs: f.Graphs[:0],
 		Help: f.Help[:0], GamepadHelp: f.GamepadHelp[:0], HUD: f.HUD[:0], Panel: f.Panel,
 	}
 }
@@ -169,6 +170,14 @@ func (f *Frame) Cast(sk *skel.Skeleton) *Cast {
 	c := &f.Casts[n]
 	c.Skel, c.Roles, c.Bones, c.Tint = sk, nil, c.Bones[:0], c.Tint[:0]
 	return c
+}
+
+// Far is the characters of a frame that share a skeleton and live in the OpenGL that draws them, far from the camera.
+type Far struct {
+	Skel     *skel.Skeleton
+	Matrices uint32       // buffer of the viewer's OpenGL, as stage.Crowd.SetFrom takes it, for the body that grows around Skel
+	Hips     []m3.Xform   // (characters) joint 0 in the world, turned to where the character faces; NaN: there is no such character
+	Tint     [][3]float32 // (characters) linear RGB colour of the coat, 0–1
 }
 
 // Shot is a camera that the scene places.

@@ -17,10 +17,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mannequin/animsys/mann/resident"
+	"mannequin/animsys/skel"
 	"mannequin/engine/clock"
 	"mannequin/engine/hud"
 	"mannequin/engine/media"
-	"mannequin/engine/stage"
 	"mannequin/internal/backend"
 	"mannequin/internal/closest"
 	"mannequin/internal/command"
@@ -58,6 +59,7 @@ type options struct {
 	noRender, json     bool
 	workers            int
 
+	screen *screen      // opened when something is to be seen
 	length float64      // of a recording or measurement if seconds is 0, s
 	taped  scenes.Scene // steps instead of the scene, if not nil: a recording or a replay
 }
@@ -71,6 +73,7 @@ func newCommand() *cobra.Command {
   demo --scene crowd --agents 200 --terrain flat
   demo --scene people --agents 200
   demo --scene people --styled 25
+  demo --scene herd --agents 500 --gpu-beyond 15
   demo --scene latent --bvh walk.bvh
   demo --scene strnn --agents 100 --bf16
   demo --terrain flat --show trajectories,contacts,activations
@@ -120,6 +123,7 @@ func newCommand() *cobra.Command {
 	command.Number(c, &o.setup.Agents, "agents", o.setup.Agents, 0, world.MaxAgents, "number of dogs in the herd, or of people; crowd: all agents (default 100); latent: other people (default 0)")
 	command.Number(c, &o.setup.Styled, "styled", o.setup.Styled, 0, world.MaxAgents, "number of people with a style each: old, proud, stooped, …")
 	command.Number(c, &o.setup.Churn, "churn", 0, 0, 1000, "crowd: agents that are added, and as many removed, per second")
+	command.Number(c, &o.setup.GPUBeyond, "gpu-beyond", 0, 0, 1000, "herd: dogs farther from the camera than this many `metres` live on the GPU, which also draws them (make build-webgpu); 0: none does")
 	command.Choices(c, &o.setup.Kinds, "kinds", open.Kinds, "crowd: kinds of agents, some of "+strings.Join(open.Kinds, ", ")+" (default: all)")
 	f.StringVar(&o.setup.Model, "model", o.setup.Model, "dogs: a shipped model's name or a model file")
 	f.StringSliceVar(&o.setup.Far, "far", nil, "distant dogs: networks with longer strides (default: those shipped with the model)")
@@ -206,7 +210,11 @@ func (o *options) open(log *slog.Logger) (s scenes.Scene, player scenes.Script, 
 	if err != nil {
 		return nil, nil, tape.Header{}, err
 	}
-	return tape.OpenScene(o.setup, open.Resources{Net: models.Open, Styles: stylesfree.Open, Transfers: stylesgram.Open, Character: openCharacter, Open: device, Nearest: backend.Nearest(o.backend, log), Workers: o.workers, Log: log})
+	var gpu func(*skel.Skeleton) (resident.Options, error)
+	if o.screen != nil {
+		gpu = o.screen.gpu
+	}
+	return tape.OpenScene(o.setup, open.Resources{GPU: gpu, Net: models.Open, Styles: stylesfree.Open, Transfers: stylesgram.Open, Character: openCharacter, Open: device, Nearest: backend.Nearest(o.backend, log), Workers: o.workers, Log: log})
 }
 
 // play runs the scene, and records or replays a tape if asked to.
@@ -224,6 +232,10 @@ func play(ctx context.Context, o options, stdout, stderr io.Writer) (err error) 
 		if info, err := os.Stat(o.bvh); err == nil && info.IsDir() {
 			return command.Usagef("--bvh %s: that is a folder, want a file", o.bvh)
 		}
+	}
+	if !o.verify && !o.noRender {
+		o.screen = &screen{title: "mannequin: " + o.setup.Scene, width: o.width, height: o.height, window: !o.headless, stderr: stderr}
+		defer o.screen.close() // after the scene, of which a part may live in its OpenGL
 	}
 	s, player, header, err := o.open(log)
 	if err != nil {
@@ -269,27 +281,17 @@ func play(ctx context.Context, o options, stdout, stderr io.Writer) (err error) 
 
 // perform shows the scene in a window if there is a display, else records a video.
 func perform(ctx context.Context, o options, s scenes.Scene, player scenes.Script, stdout, stderr io.Writer) error {
-	if !o.headless && stage.HasDisplay() {
-		pads, err := stage.GamepadMappings()
-		if err != nil {
-			return err
-		}
-		st, err := stage.Open(stage.Options{Title: "mannequin: " + o.setup.Scene, Width: o.width, Height: o.height, Gamepads: pads})
-		if err == nil {
-			defer st.Close()
-			return run(ctx, o, st, s, stderr)
-		}
-		fmt.Fprintf(stderr, "demo: %v; recording instead\n", err)
+	st, err := o.screen.open()
+	if err != nil {
+		return err
+	}
+	if o.screen.window {
+		return run(ctx, o, st, s, stderr)
 	}
 	if o.seconds == 0 {
 		o.seconds = o.length
 	}
 	o.out = cmp.Or(o.out, o.usualOut())
-	st, err := stage.Open(stage.Options{Width: o.width, Height: o.height, Offscreen: true})
-	if err != nil {
-		return err
-	}
-	defer st.Close()
 	if err := record(ctx, o, st, s, player, stderr); err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func run(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, stderr
 			continue
 		}
 		smooth += 0.05 * (dt.Seconds() - smooth)
-		if err := v.Draw(dt, v.Help(), x.lines(fmt.Sprintf("%.0f frames/s", 1/smooth))...); err != nil {
+		if err := v.Draw(dt, v.Help(), x.lines(fmt.Sprintf("%.0f frames/s, %.1f ms a tick", 1/smooth, v.TickTime()))...); err != nil {
 			return err
 		}
 		st.Present()
@@ -97,6 +97,9 @@ func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, pla
 		},
 		draw: func(t float64, dt time.Duration) error {
 			frameCamera(st.Camera, v.Frame.Seat, t, dt.Seconds())
+			if o.setup.GPUBeyond > 0 {
+				return v.Draw(dt, v.Frame.Help, x.lines(fmt.Sprintf("%.1f ms a tick", v.TickTime()))...)
+			}
 			return v.Draw(dt, v.Frame.Help, x.lines()...)
 		},
 	}

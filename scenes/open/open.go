@@ -10,8 +10,10 @@ import (
 	"strings"
 
 	"mannequin/animsys/manifold"
+	"mannequin/animsys/mann/resident"
 	"mannequin/animsys/mar"
 	"mannequin/animsys/matching"
+	"mannequin/animsys/skel"
 	"mannequin/netruntime"
 	"mannequin/scenes/crowd"
 	"mannequin/scenes/cutscene"
@@ -54,6 +56,10 @@ type Setup struct {
 	Next       string   `json:"next"`
 	STRNN      string   `json:"strnn"`
 	Keypose    string   `json:"keypose"`
+
+	// GPUBeyond is the distance from the camera from which on dogs of the herd live on a GPU, m; 0: none does. Tapes know none: what a GPU
+	// computes differs from the processor's in the last bits.
+	GPUBeyond float32 `json:"-"`
 
 	// NoAvoidance is world.Options.NoAvoidance. A tape says it by its version of the steering.
 	NoAvoidance bool `json:"-"`
@@ -130,6 +136,10 @@ type Resources struct {
 	// require it.
 	Character func(name string) (*matching.File, error)
 
+	// GPU says where dogs of a skeleton live that are far from the camera, and what draws them from there. An error is why they have no
+	// GPU: then they stay on the processor. nil: they live on any GPU, and their bones are read back.
+	GPU func(of *skel.Skeleton) (resident.Options, error)
+
 	Open    netruntime.Opener        // device for the networks; nil is the processor
 	Nearest netruntime.NearestOpener // device that searches recordings; nil is the processor
 	Workers int                      // goroutines; 0 is one per CPU
@@ -159,6 +169,8 @@ func (s *Setup) Check() error {
 		return fmt.Errorf("--terrain %s: the scene %s has a ground of its own", s.Terrain, s.Scene)
 	case len(s.Far) > 2:
 		return fmt.Errorf("--far names %d networks: want one with a stride of 2 ticks, and one of 4", len(s.Far))
+	case !(s.GPUBeyond >= 0 && s.GPUBeyond <= 1000) || s.GPUBeyond > 0 && s.Scene != "herd":
+		return fmt.Errorf("--gpu-beyond %g: want 0, or in the scene herd up to 1000 m", s.GPUBeyond)
 	case !(s.Churn >= 0 && s.Churn <= 1000) || s.Churn > 0 && s.Scene != "crowd":
 		return fmt.Errorf("--churn %g: want 0, or in the scene crowd up to 1000", s.Churn)
 	case len(s.Kinds) > 0 && s.Scene != "crowd":

@@ -9,6 +9,7 @@ import (
 	latentmodel "mannequin/animsys/latent"
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
+	"mannequin/animsys/mann/resident"
 	"mannequin/animsys/mar"
 	"mannequin/animsys/matching"
 	predictor "mannequin/animsys/strnn"
@@ -61,8 +62,7 @@ func Scene(s Setup, r Resources) (scene scenes.Scene, player scenes.Script, err 
 	case "crowd":
 		build = o.crowd()
 	case "herd":
-		near, far := o.dogs()
-		build = with(herd.New, herd.Options{Options: o.options, Model: near, Far: far})
+		build = o.herd()
 	case "cutscene":
 		build = o.cutscene()
 	case "person":
@@ -189,6 +189,24 @@ func (o *opener) crowd() func() (scenes.Scene, error) {
 		opt.Character = o.character()
 	}
 	return with(crowd.New, opt)
+}
+
+func (o *opener) herd() func() (scenes.Scene, error) {
+	near, far := o.dogs()
+	opt := herd.Options{Options: o.options, Model: near, Far: far, Beyond: o.GPUBeyond}
+	if o.GPUBeyond > 0 && o.err == nil {
+		gpu, err := resident.Options{}, error(nil)
+		if o.GPU != nil {
+			gpu, err = o.GPU(near.Skel)
+		}
+		if err == nil {
+			gpu.Log = o.Log
+			opt.GPU = &gpu
+		} else if o.Log != nil {
+			o.Log.Warn("no GPU for dogs far away: they stay on the processor", "why", err)
+		}
+	}
+	return with(herd.New, opt)
 }
 
 func (o *opener) people() func() (scenes.Scene, error) {

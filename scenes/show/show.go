@@ -3,6 +3,7 @@
 package show
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -42,6 +43,7 @@ type Show struct {
 	traced scenes.Scene // the scene passed to New
 	clock  *clock.Fixed
 	crowds []castView // one per cast of Frame.Casts
+	far    []castView // one per entry of Frame.Far
 	bodies []rigBody
 	skins  []Skin
 	ground *terrain.Field
@@ -98,7 +100,7 @@ func New(st *stage.Stage, s scenes.Scene, fps int) (*Show, error) {
 // keeps its place.
 func (w *Show) Move(st *stage.Stage) {
 	st.Camera = w.Stage.Camera
-	w.Stage, w.crowds, w.ground = st, nil, nil
+	w.Stage, w.crowds, w.far, w.ground = st, nil, nil, nil
 }
 
 // placeCamera puts the camera at the scene's seat.
@@ -137,6 +139,44 @@ func (w *Show) updateCrowds() error {
 			return err
 		}
 		t.skel, t.own = c.Skel, b.own
+	}
+	return nil
+}
+
+// drawFar poses the crowds of characters that live in the stage's OpenGL.
+func (w *Show) drawFar() error {
+	for i := range w.Frame.Far {
+		c := &w.Frame.Far[i]
+		if i == len(w.far) {
+			w.far = append(w.far, castView{})
+		}
+		t := &w.far[i]
+		if t.skel != c.Skel {
+			if t.crowd != nil {
+				if err := t.crowd.Set(nil, nil); err != nil { // hide the crowd that was drawn here
+					return err
+				}
+			}
+			b, err := w.body(&scenes.Cast{Skel: c.Skel})
+			if err != nil {
+				return err
+			}
+			if b.own != nil {
+				return errors.New("show: characters on the GPU have the bodies that grow around their skeletons, and no skins")
+			}
+			if t.crowd, err = w.Stage.NewCrowd(b.body); err != nil {
+				return err
+			}
+			t.skel = c.Skel
+		}
+		if err := t.crowd.SetFrom(c.Matrices, c.Hips, c.Tint); err != nil {
+			return err
+		}
+	}
+	for _, t := range w.far[len(w.Frame.Far):] { // those that were there before
+		if err := t.crowd.Set(nil, nil); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -237,6 +277,9 @@ func (w *Show) Draw(dt time.Duration, help []string, hud ...string) error {
 		if err := t.crowd.Set(bones, tint); err != nil {
 			return err
 		}
+	}
+	if err := w.drawFar(); err != nil {
+		return err
 	}
 	if f.Shot.On {
 		w.Stage.Camera.Place(f.Shot.Eye, f.Shot.Target)

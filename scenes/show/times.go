@@ -113,6 +113,21 @@ func (t *profiler) endFrame() {
 
 func (t *profiler) settled() bool { return t.begun > warmUpFrames }
 
+// TickTime returns how long ticks took in the mean of the last second, ms, as far as they are measured: 0 before, and without Now.
+func (w *Show) TickTime() (mean float32) {
+	if w.times == nil {
+		return 0
+	}
+	all := w.times.tick[0].Values()
+	n := 0
+	for _, v := range all[len(all)-scenes.TickRate:] {
+		if m3.Finite(v) {
+			mean, n = mean+v, n+1
+		}
+	}
+	return mean / float32(max(n, 1))
+}
+
 func ms(d time.Duration) float32 { return float32(d.Seconds() * 1000) }
 
 // graphs appends the measurements to f if hud.Times is on.

@@ -30,6 +30,7 @@ type Roam struct {
 	Control          func(row int, goal *control.Goal) // sets the control of an agent
 	Looks            func(row int) *ecs.LookAt         // of a person; nil: heads stay as the generator has them
 	Crowd            *animsys.Crowd
+	Roots            func() []m3.Xform // where all agents are, of whom some may live elsewhere, by numbers that take the place of rows; nil: the crowd's rows
 
 	seed  uint64
 	goals []control.Goal // (rows)
@@ -59,8 +60,11 @@ func (r *Roam) Spawn(at m3.Vec3, yaw float32) (arche.Entity, error) {
 
 // Update sets the controls.
 func (r *Roam) Update(*arche.World) {
-	n := r.Crowd.Agents()
-	roots := r.Crowd.Roots[:n]
+	roots := r.Crowd.Roots[:r.Crowd.Agents()]
+	if r.Roots != nil {
+		roots = r.Roots()
+	}
+	n := len(roots)
 	if r.Avoid != nil {
 		r.Avoid.begin(roots, r.Led)
 	}

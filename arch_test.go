@@ -175,8 +175,8 @@ var arrows = []arrow{
 
 	{"bindings/...", nil, "tests alone: what the C library is for programs in other languages"},
 
-	{"cmd/demo", []string{"scenes/...", "animsys/matching", "animsys/skin", "engine/...", "models/...", "internal/...", "offline/character", "offline/mocap", "offline/procgen/human", "github.com/spf13/cobra", "golang.org/x/..."},
-		"scenes in a window; what is made in one is written as BVH, characters are read in all formats, and one is made by rules"},
+	{"cmd/demo", []string{"scenes/...", "animsys/mann/resident", "animsys/matching", "animsys/skel", "animsys/skin", "engine/...", "models/...", "internal/...", "offline/character", "offline/mocap", "offline/procgen/human", "github.com/spf13/cobra", "golang.org/x/..."},
+		"scenes in a window, in whose OpenGL dogs may live; what is made in one is written as BVH, characters are read in all formats, and one is made by rules"},
 	{"cmd/web", []string{"scenes", "scenes/open", "scenes/show", "engine/clock", "engine/hud", "engine/m3", "engine/stage", "netruntime", "netruntime/webgpu", "animsys/mar", "animsys/manifold", "animsys/matching", "offline/mocap"},
 		"scenes in a browser; weights are fetched, so that none are linked"},
 	{"cmd/libmannequin", []string{"animsys", "animsys/layer", "cmd/libmannequin/internal/api", "engine/m3", "terrain"}, "C's structs and pointers; the rest is in internal/api"},

@@ -8,6 +8,7 @@ import (
 	"mannequin/animsys/skel"
 	"mannequin/engine/body"
 	"mannequin/engine/stage"
+	"mannequin/internal/backend"
 )
 
 // screen is the stage that shows a scene, once something asks for it.
@@ -42,6 +43,9 @@ func (s *screen) open() (_ *stage.Stage, err error) {
 
 // gpu lets dogs live in the stage's OpenGL, which draws them.
 func (s *screen) gpu(of *skel.Skeleton) (o resident.Options, err error) {
+	if _, err := backend.Open(backend.WebGPU, nil); err != nil { // which has the compiler of the kernels
+		return o, err
+	}
 	st, err := s.open()
 	if err != nil {
 		return o, err

@@ -1,8 +1,11 @@
 package herd
 
 import (
+	"math"
+	"strings"
 	"testing"
 
+	"mannequin/animsys/mann/resident"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/testdog"
 	"mannequin/scenes"
@@ -73,6 +76,31 @@ func TestErrors(t *testing.T) {
 	} {
 		if _, err := New(opt); err == nil {
 			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+// Without a GPU all dogs stay, and the status line says so.
+func TestWithoutGPU(t *testing.T) {
+	opt := Options{Options: world.Options{Agents: 3, Workers: 1}, Model: testdog.Model(t)}
+	plain := testscene.Keep(New(opt))(t)
+	opt.Beyond = 1
+	asked := testscene.Keep(New(opt))(t)
+	in := scenes.Input{Watched: true, Eye: m3.V(0, 2, 30)}
+	testscene.Step(t, plain, 10, in)
+	testscene.Step(t, asked, 10, in)
+	if asked.Hash() != plain.Hash() {
+		t.Error("dogs move otherwise")
+	}
+	var f scenes.Frame
+	asked.Frame(&f, 1)
+	if len(f.Casts) != 1 || len(f.Far) != 0 || len(f.HUD) != 1 || !strings.Contains(f.HUD[0], "3 dogs, all on the processor") {
+		t.Errorf("%d casts, %d far, HUD %q", len(f.Casts), len(f.Far), f.HUD)
+	}
+	for _, beyond := range []float32{-1, float32(math.NaN()), float32(math.Inf(1))} {
+		opt.Beyond, opt.GPU = beyond, &resident.Options{}
+		if _, err := New(opt); err == nil {
+			t.Errorf("beyond %g m: accepted", beyond)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testdog"
 	"mannequin/internal/testing/teststrnn"
+	"mannequin/netruntime/webgpu"
 	"mannequin/scenes"
 )
 
@@ -173,6 +174,10 @@ func TestMistakes(t *testing.T) {
 		{"--terrain hils", 2, "did you mean hills?"},
 		{"--model dgo", 1, "did you mean dog?"},
 		{"--modle dog", 2, "did you mean --model?"},
+		{"--scene crowd --gpu-beyond 9", 2, "--gpu-beyond 9: want 0, or in the scene herd"},
+		{"--scene herd --gpu-beyond -1", 2, "--gpu-beyond is -1, want 0 to 1000"},
+		{"--scene herd --gpu-beyond 9 --record a.tape", 2, "a tape holds no bits of a GPU"},
+		{"--scene herd --gpu-beyond 9 --skin a.glb", 2, "--gpu-beyond with --skin"},
 		{"--seconds -1", 2, "seconds"},
 		{"--seconds NaN", 2, "seconds"},
 		{"--width 2147483648", 2, "--width is 2147483648, want 64 to 4096"},
@@ -194,6 +199,25 @@ func TestMistakes(t *testing.T) {
 		if left, _ := os.ReadDir(filepath.Dir(out)); len(left) > 0 {
 			t.Errorf("%s: left %v behind", c.args, left)
 		}
+	}
+}
+
+// Distant dogs live on the GPU if the program and OpenGL can do that, else they stay, and the log says why.
+func TestGPUBeyond(t *testing.T) {
+	needPicture(t)
+	out := filepath.Join(t.TempDir(), "frames")
+	code, _, stderr := demo(t, "--scene", "herd", "--gpu-beyond", "1", "--model", modelFile(t), "--agents", "3", "--out", out, "--seconds", "0.1", "--fps", "20", "--width", "160", "--height", "90")
+	want := "make build-webgpu"
+	if webgpu.Built {
+		st := must.Get(stage.Open(stage.Options{Width: 64, Height: 64, Offscreen: true}))(t)
+		want = "agents live on the GPU"
+		if _, err := st.Compute(); err != nil {
+			want = "want 4.3"
+		}
+		st.Close()
+	}
+	if files, _ := os.ReadDir(out); code != 0 || len(files) != 2 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, want) {
+		t.Errorf("exit %d, %d frames, stderr %q, want one line with %q", code, len(files), stderr, want)
 	}
 }
 

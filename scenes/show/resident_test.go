@@ -4,6 +4,7 @@ package show
 
 import (
 	"errors"
+	"fmt"
 	"image"
 	"log/slog"
 	"strings"
@@ -142,4 +143,57 @@ func mask(a, b *image.RGBA) []bool {
 		}
 	}
 	return differ
+}
+
+// BenchmarkResidentHerd takes a tick and a picture of a herd: with all dogs on the processor, of which distant ones update less often, and with
+// those farther than 15 m from the camera in the stage's OpenGL. The time of the tick until the processor goes on is tick-ms.
+func BenchmarkResidentHerd(b *testing.B) {
+	open := func(name string) *mann.Model {
+		return must.Get(mann.NewModel(must.Get(models.Open(name))(b)))(b)
+	}
+	m, strides := open("dog"), []*mann.Model{open("dog-stride2"), open("dog-stride4")}
+	for _, n := range []int{64, 250} {
+		for _, beyond := range []float32{0, 15} {
+			b.Run(fmt.Sprintf("agents=%d/%s", n, map[bool]string{false: "processor", true: "gpu"}[beyond > 0]), func(b *testing.B) {
+				st, err := stage.Open(stage.Options{Width: 640, Height: 360, Offscreen: true})
+				if err != nil {
+					b.Skip(err)
+				}
+				defer st.Close()
+				compute, err := st.Compute()
+				if err != nil {
+					b.Skip("no compute shaders: ", err)
+				}
+				bind := must.Get(body.Stand(&body.Rig{Names: m.Skel.Names, Parents: m.Skel.Parents, Offsets: m.Skel.Offsets}))(b)
+				s := must.Get(herd.New(herd.Options{Options: world.Options{Agents: n, Seed: 5}, Model: m, Far: strides, Beyond: beyond,
+					GPU: &resident.Options{OpenGL: compute, Bind: bind, Log: slog.New(slog.DiscardHandler)}}))(b)
+				defer s.Close()
+				w := must.Get(New(st, s, 60))(b)
+				start := time.Now()
+				w.Film, w.Now = true, func() time.Duration { return time.Since(start) }
+				var img *image.RGBA
+				frame := func() {
+					must.Do(b, w.Advance(time.Second/scenes.TickRate, func() scenes.Input { return w.WithCamera(scenes.Input{}) }))
+					must.Do(b, w.Draw(time.Second/scenes.TickRate, nil))
+					img = must.Get(st.Capture(img))(b)
+				}
+				for range 60 { // until distant dogs have gone to the GPU
+					frame()
+				}
+				for b.Loop() {
+					frame()
+				}
+				b.ReportMetric(float64(w.TickTime()), "tick-ms")
+				away := 0
+				for _, f := range w.Frame.Far {
+					for _, h := range f.Hips {
+						if h.Pos.Finite() {
+							away++
+						}
+					}
+				}
+				b.ReportMetric(float64(away), "on-gpu")
+			})
+		}
+	}
 }

@@ -35,6 +35,38 @@ func (s *laps) Step(scenes.Input) error {
 	return nil
 }
 
+// The time of a tick is the mean of the last second, without the first pictures.
+func TestTickTime(t *testing.T) {
+	w := &Show{}
+	if w.TickTime() != 0 {
+		t.Errorf("%g ms without a clock", w.TickTime())
+	}
+	s := &laps{names: []string{"stage"}, takes: []time.Duration{time.Second}}
+	w.times = newProfiler(func() time.Duration { return s.now }, s)
+	if w.TickTime() != 0 {
+		t.Errorf("%g ms before the first tick", w.TickTime())
+	}
+	for i, ms := range []int{900, 900, 900, 900, 4, 8} { // with the scene's 2 ms
+		s.takes[0] = time.Duration(ms-2) * time.Millisecond
+		for range 30 {
+			w.times.beginTick()
+			if err := s.Step(scenes.Input{}); err != nil {
+				t.Fatal(err)
+			}
+			w.times.endTick()
+		}
+		for range warmUpFrames + 1 {
+			w.times.beginFrame()
+		}
+		if i == 0 && w.TickTime() != 0 {
+			t.Errorf("%g ms in the first pictures", w.TickTime())
+		}
+	}
+	if got := w.TickTime(); m3.Abs(got-6) > 1e-3 {
+		t.Errorf("%g ms, want 6", got)
+	}
+}
+
 func TestTimes(t *testing.T) {
 	s := &laps{names: []string{"long", "nothing", "short"}, takes: []time.Duration{3 * time.Millisecond, time.Microsecond, 500 * time.Microsecond}}
 	m := newProfiler(func() time.Duration { return s.now }, s)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Renders the scenes' pictures in docs/ anew, in 256 colours. Needs bin/demo (make
-# build) and ffmpeg.
-#   usage: scripts/pictures.sh [NAME...]   dog person course crowd people latent-scene strnn-crowd interact cutscene; all without a name
+# build; for herd make build-webgpu) and ffmpeg.
+#   usage: scripts/pictures.sh [NAME...]   dog person course crowd herd people latent-scene strnn-crowd interact cutscene; all but herd without a name
 set -eu
 
 tmp=$(mktemp -d)
@@ -24,6 +24,7 @@ for name; do
 	dog) picture dog 00007 --scene quadruped --seconds 4 --fps 2 ;;
 	course) picture course 00029 --scene course --seconds 15.5 --fps 2 --width 960 --height 540 ;;
 	crowd) picture crowd 00017 --scene crowd --agents 150 --seconds 9 --fps 2 ;;
+	herd) picture herd 00004 --scene herd --agents 60 --gpu-beyond 9 --seconds 2.5 --fps 2 --width 960 --height 540 ;;
 	cutscene) picture cutscene 00041 --scene cutscene --seconds 21 --fps 2 --width 960 --height 540 ;;
 	people) picture people 00011 --scene people --agents 200 --seconds 12 --fps 1 --width 960 --height 540 ;;
 	latent-scene) picture latent-scene 00013 --scene latent --seconds 14 --fps 1 --width 960 --height 540 ;;

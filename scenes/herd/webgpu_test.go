@@ -93,7 +93,9 @@ func TestWebGPUHerd(t *testing.T) {
 	if h := move.Hash(); h == stay.Hash() || h != move.Hash() {
 		t.Error("the hash leaves out where dogs live, or changes by itself")
 	}
-	testscene.Step(t, move, 20, scenes.Input{})
+	if a := testing.AllocsPerRun(20, func() { testscene.Step(t, move, 1, scenes.Input{}) }); a != 0 {
+		t.Errorf("%g allocations per tick", a)
+	}
 	if now := move.far.Away(); now != was {
 		t.Errorf("%d dogs on the GPU, %d before, and nobody looks", now, was)
 	}

@@ -180,9 +180,13 @@ func BenchmarkResidentHerd(b *testing.B) {
 				for range 60 { // until distant dogs have gone to the GPU
 					frame()
 				}
+				least := time.Hour // on a busy machine the mean is the others'
 				for b.Loop() {
+					begin := time.Now()
 					frame()
+					least = min(least, time.Since(begin))
 				}
+				b.ReportMetric(1000*least.Seconds(), "least-ms")
 				b.ReportMetric(float64(w.TickTime()), "tick-ms")
 				away := 0
 				for _, f := range w.Frame.Far {

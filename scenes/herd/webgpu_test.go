@@ -6,10 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"mannequin/animsys"
 	"mannequin/animsys/mann"
 	"mannequin/animsys/mann/resident"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/testdog"
 	"mannequin/models"
 	"mannequin/netruntime/webgpu"
 	"mannequin/scenes"
@@ -98,5 +100,27 @@ func TestWebGPUHerd(t *testing.T) {
 	}
 	if now := move.far.Away(); now != was {
 		t.Errorf("%d dogs on the GPU, %d before, and nobody looks", now, was)
+	}
+}
+
+// TestWebGPUStrides: dogs that update less often, or not at all, go to the GPU within a few ticks.
+func TestWebGPUStrides(t *testing.T) {
+	if _, err := webgpu.Device(); err != nil {
+		t.Skip("no GPU, and no software driver of one: ", err)
+	}
+	for name, c := range map[string]struct {
+		beyond, from, to float32
+		rate             animsys.UpdateRate
+	}{"every fourth": {50, 40, 70, animsys.Every4}, "frozen": {100, 95, 150, animsys.Frozen}} {
+		s := testscene.Keep(New(Options{Options: world.Options{Agents: 3, Workers: 1}, Model: testdog.Model(t), Far: []*mann.Model{testdog.Far(t, 2), testdog.Far(t, 4)},
+			Beyond: c.beyond, GPU: &resident.Options{Timeout: time.Hour}}))(t)
+		testscene.Step(t, s, 12, scenes.Input{Watched: true, Eye: m3.V(0, 2, c.from)})
+		if n, rate := s.far.Away(), s.Crowd.UpdateRateAt(0); n != 0 || rate != c.rate {
+			t.Errorf("%s: %d dogs have gone, and the first has rate %d", name, n, rate)
+		}
+		testscene.Step(t, s, 8, scenes.Input{Watched: true, Eye: m3.V(0, 2, c.to)})
+		if n := s.far.Away(); n != 3 {
+			t.Errorf("%s: %d of 3 dogs have gone", name, n)
+		}
 	}
 }

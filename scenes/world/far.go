@@ -19,7 +19,7 @@ import (
 
 // The settings of dogs that go to the GPU and come back.
 const (
-	handed = 16   // most dogs that go, and most that come, in a tick
+	handed = 16   // most dogs that go or prepare for it, and most that come, in a tick
 	slack  = 1.08 // dogs go at this many times the distance at which they come, so that none goes and comes all the time
 	nobody = -1   // instead of a dog's number, or an agent's
 )
@@ -36,7 +36,6 @@ type Far struct {
 	dogs  []packDog
 	roots []m3.Xform // (dogs) on flat ground
 	rows  []int      // (rows of the pack's crowd) numbers of the dogs
-	last  int        // dog that was the last to be looked at
 
 	agents []int        // (agents of gpu) numbers of the dogs, or nobody
 	hips   []m3.Xform   // (agents)
@@ -102,19 +101,16 @@ func (f *Far) Device() string { return f.gpu.Device() }
 // lost.
 func (f *Far) Move(in *scenes.Input) error {
 	lost, gone, come := f.gpu.Device() == "", 0, 0
-	for range f.dogs {
-		if f.last++; f.last >= len(f.dogs) {
-			f.last = 0
-		}
-		d := &f.dogs[f.last]
+	for i := range f.dogs {
+		d := &f.dogs[i]
 		switch away := d.agent != nobody; {
 		case away && come < handed && (lost || in.Watched && f.distance(d, in.Eye) < f.beyond):
-			if err := f.bring(f.last); err != nil {
+			if err := f.bring(i); err != nil {
 				return err
 			}
 			come++
 		case !away && !lost && gone < handed && in.Watched && f.distance(d, in.Eye) > slack*f.beyond:
-			if err := f.send(f.last); err != nil {
+			if err := f.send(i); err != nil {
 				return err
 			}
 			gone++
@@ -150,12 +146,14 @@ func (f *Far) send(dog int) error {
 	if err != nil {
 		return err
 	}
-	if d.agent, err = f.gpu.Adopt(&f.state, origin); err != nil {
+	agent, err := f.gpu.Adopt(&f.state, origin)
+	if err != nil {
 		return err
 	}
 	if err := crowd.Despawn(d.entity); err != nil {
 		return err
 	}
+	d.agent = agent
 	last := len(f.rows) - 1 // the crowd has put its last row there, too
 	f.rows[row], f.rows = f.rows[last], f.rows[:last]
 	for len(f.agents) <= d.agent {

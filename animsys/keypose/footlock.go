@@ -17,6 +17,10 @@ import (
 // does not move where its leg is keyed. Heights and the angles of knees follow likewise. A FootLock
 // belongs to one goroutine.
 type FootLock struct {
+	// Loose is for motion that stands on the ground already, after keys: hips stay, toes that stand stay in place, and
+	// toes that move fast clear the ground on which they stand in the frames without keys.
+	Loose bool
+
 	layout   *Layout
 	rig      *ik.Rig
 	model    []m3.Xform
@@ -38,6 +42,7 @@ type lockedFoot struct {
 	low       []float32      // height of the lowest point of the toes, m
 	floor     [parts]float32 // heights at which its parts stand, m
 	inKeys    bool           // keys show them
+	loose     bool           // see FootLock.Loose
 	slip      []m3.Vec3      // movement of the sole over the ground since the frame before, m
 	slides    []float32      // the same after the move, as a share of cauchySpeed
 	moves     band           // over the ground
@@ -143,8 +148,13 @@ func (h *FootLock) apply(t *Track, stand []float32) {
 		}
 	}
 	h.need, h.short = grow(h.need, t.Frames), grow(h.short, t.Frames)
+	for i := range h.feet {
+		h.feet[i].loose = h.Loose
+	}
 	h.findFloor(t, stand)
-	h.settle(t, stand)
+	if !h.Loose {
+		h.settle(t, stand)
+	}
 	for i := range h.feet {
 		foot := &h.feet[i]
 		foot.solve(t, stand[i:])
@@ -153,7 +163,9 @@ func (h *FootLock) apply(t *Track, stand []float32) {
 		}
 		h.cover(&foot.lift, t, liftTime, foot.keyed(t))
 	}
-	h.lower(t, stand)
+	if h.drop.reset(t.Frames, 1); !h.Loose {
+		h.lower(t, stand)
+	}
 	for i := range h.feet {
 		h.bend(t, &h.feet[i])
 	}
@@ -274,7 +286,7 @@ func (h *FootLock) findFloor(t *Track, stand []float32) {
 			o := &h.feet[i]
 			keyed := o.keyed(t)
 			for f := range t.Frames {
-				if stand[f*Feet+i] > 0.5 && keyed(f) && root(f) {
+				if !h.Loose && stand[f*Feet+i] > 0.5 && keyed(f) && root(f) {
 					h.sorted = append(h.sorted, o.height(part, f))
 				}
 			}
@@ -283,13 +295,14 @@ func (h *FootLock) findFloor(t *Track, stand []float32) {
 		slices.Sort(h.sorted)
 		for i := range h.feet {
 			o := &h.feet[i]
+			keyed := o.keyed(t)
 			if o.inKeys = inKeys; inKeys {
 				o.floor[part] = h.sorted[len(h.sorted)/8]
 				continue
 			}
 			h.sorted = h.sorted[:0]
 			for f := range t.Frames {
-				if stand[f*Feet+i] > 0.5 {
+				if stand[f*Feet+i] > 0.5 && !(h.Loose && keyed(f)) {
 					h.sorted = append(h.sorted, o.height(part, f))
 				}
 			}
@@ -323,13 +336,17 @@ func (o *lockedFoot) height(part, f int) float32 {
 // sunk returns how far the foot is too low in a frame after its move over the ground, m; it is negative
 // above. A foot in motion has to clear the ground.
 func (o *lockedFoot) sunk(f int, fps float32) float32 {
-	if !o.inKeys {
+	if !o.inKeys && !o.loose {
 		return -o.low[f]
 	}
 	to, from := min(f+1, len(o.toe)-1), max(f-1, 0)
 	way := o.toe[to].Add(o.moves.ground(to)).Sub(o.toe[from].Add(o.moves.ground(from))).Flat().Len()
 	clear := clearance * m3.SmoothStep(slowSwing, fastSwing, way*fps/float32(max(1, to-from)))
-	return max(o.floor[heelPart]-o.heel[f].Y, o.floor[toePart]+clear-o.toe[f].Y, -o.low[f])
+	by := max(o.floor[toePart]+clear-o.toe[f].Y, -o.low[f])
+	if o.loose {
+		return by
+	}
+	return max(by, o.floor[heelPart]-o.heel[f].Y)
 }
 
 // rootKeyed reports in which frames the height of the hips is keyed.
@@ -452,6 +469,9 @@ func (o *lockedFoot) solve(t *Track, stand []float32) {
 		// A foot stands on what moves less: first its heel, then its toes.
 		a, b := heel.Dot(heel)+still, toe.Dot(toe)+still
 		o.slip[f], o.slides[f] = heel.Lerp(toe, a/(a+b)).Flat(), 0
+		if o.loose {
+			o.slip[f] = toe.Flat()
+		}
 	}
 	stay, bend := float64(smoothWeight*(dt/swingDecay)*(dt/swingDecay)), float64(smoothWeight*(swingEase/dt)*(swingEase/dt))
 	fixed := o.keyed(t)

@@ -7,6 +7,7 @@ import (
 
 	"mannequin/animsys/skel"
 	"mannequin/engine/m3"
+	"mannequin/ik"
 	"mannequin/internal/testing/must"
 	"mannequin/offline/procgen/human"
 	"mannequin/offline/retarget"
@@ -440,6 +441,79 @@ func TestFootLockClears(t *testing.T) {
 		}
 		if up := o.sunk(30, 60); up < v.least || up > v.most {
 			t.Errorf("at %g m/s it is too low by %g m", v.speed, up)
+		}
+	}
+}
+
+// With Loose, feet that skim the ground behind the keys are lifted, feet that stand stay and slide less, and neither keys
+// nor hips move.
+func TestFootLockLoose(t *testing.T) {
+	l, c, stand := sliding(t)
+	h := must.Get(l.NewFootLock())(t)
+	h.Loose = true
+	const have = 60 // frames that are keys
+	was, track := l.NewTrack(c.Frames, 60), l.NewTrack(c.Frames, 60)
+	toe := func(f, i int) m3.Vec3 {
+		c.Model(h.model, f)
+		return h.model[h.rig.Roles.Legs[i][3]].Pos
+	}
+	const low = 0.9 // how far swinging toes come down to the ground, a share
+	floor := [Feet]float32{toe(0, 0).Y, toe(0, 1).Y}
+	for f := range c.Frames {
+		for i := range floor {
+			floor[i] = min(floor[i], toe(f, i).Y)
+		}
+	}
+	for f := have; f < c.Frames; f++ { // knees bend less in the swing
+		for i, leg := range h.rig.Roles.Legs {
+			c.Model(h.model, f)
+			at := h.model[leg[2]].Pos
+			by := low * max(0, h.model[leg[3]].Pos.Y-floor[i]-0.01)
+			var memory ik.Foot
+			h.rig.Reach(h.model, i, at.Sub(m3.V(0, by, 0)), &memory)
+			_, rot := c.Frame(f)
+			for _, j := range leg[len(leg)-4 : len(leg)-1] {
+				rot[j] = h.model[l.Skel.Parents[j]].Rot.Conj().Mul(h.model[j].Rot).Normalize()
+			}
+		}
+	}
+	for _, track := range []*Track{was, track} {
+		for f := range have {
+			track.Key(f)
+		}
+		track.Interpolate()
+		track.SetClip(c, 0, 1)
+	}
+	// skims counts frames in which a toe goes at more than 2 m/s within 2.5 cm of its floor.
+	skims := func(c *skel.Clip) (n int) {
+		model := make([]m3.Xform, c.Skel.Len())
+		var last [Feet]m3.Vec3
+		for f := range c.Frames {
+			c.Model(model, f)
+			for i, leg := range h.rig.Roles.Legs {
+				at := model[leg[3]].Pos
+				if f > have && at.Sub(last[i]).Flat().Len()*60 > 2 && at.Y < h.feet[i].floor[toePart]+0.025 {
+					n++
+				}
+				last[i] = at
+			}
+		}
+		return n
+	}
+	must.Do(t, h.Apply(track, stand))
+	if before, after := skims(was.Clip()), skims(track.Clip()); before < 20 || after > before/10 {
+		t.Errorf("toes skim the ground in %d frames, before in %d", after, before)
+	}
+	clear(stand[:(have+1)*Feet])
+	if before, after := slides(h, was, stand), slides(h, track, stand); before < 1e-3 || after > 0.4*before {
+		t.Errorf("feet slide by %g m per frame, %g before", after, before)
+	}
+	for f := range c.Frames {
+		if d := apart(was, track, f); f < have && d > 1e-5 {
+			t.Fatalf("the key at frame %d is missed by %g m", f, d)
+		}
+		if m3.Abs(was.Height[f]-track.Height[f]) > 1e-5 {
+			t.Fatalf("frame %d: the hips sink by %g m", f, was.Height[f]-track.Height[f])
 		}
 	}
 }

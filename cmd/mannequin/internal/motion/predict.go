@@ -11,6 +11,9 @@ import (
 
 	"mannequin/animsys"
 	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
+	"mannequin/animsys/keypose"
+	"mannequin/animsys/skel"
 	"mannequin/animsys/strnn"
 	"mannequin/cmd/mannequin/internal/cli"
 	"mannequin/cmd/mannequin/internal/input"
@@ -57,7 +60,7 @@ A motion has many possible futures. Every 2/3 s some are drawn, and the one most
 of the recording is taken, so people keep doing what they did: who stands stands, who walks walks
 on. Another --seed gives another motion. With less --spread of the draws motions differ less, with
 a single one of --draws people forget what they did within some seconds. Standing feet are locked
-as in the game.`,
+as in the game, and predicted toes that move fast clear the ground.`,
 		Example: `  mannequin predict walk.bvh --seconds 60 --out on.bvh
   mannequin predict boxing.bvh --at 2.5 --seed 7 --out on.bvh --json`,
 	}
@@ -69,7 +72,7 @@ as in the game.`,
 	command.Number(c, &o.spread, "spread", evalstrnn.PredictSpread, 0, 3, "standard deviation of the draws; 0 is the mean of all futures")
 	cli.Seed(c, &o.seed, "the draws")
 	command.Number(c, &o.draws, "draws", evalstrnn.PredictDraws, 1, 1000, "futures that are drawn for each 2/3 s")
-	c.Flags().BoolVar(&o.feet, "feet", true, "lock standing feet")
+	c.Flags().BoolVar(&o.feet, "feet", true, "lock standing feet, and lift toes that skim the ground")
 	cli.Threads(c, &o.threads)
 	return c
 }
@@ -130,6 +133,44 @@ func predict(path, out string, o predictOptions) (*predictReport, error) {
 		if clip, err = animsys.StandClip(clip, m.Layout, double); err != nil {
 			return nil, err
 		}
+		if err := clearFeet(clip, m.Person, double, 2*have); err != nil {
+			return nil, err
+		}
 	}
 	return r, writeClip(out, clip)
+}
+
+// clearFeet lifts the toes of a locked clip that move fast near the ground, after its first have frames: predicted feet
+// glide down where a person's come down at once, and a lock tick by tick cannot know where they will land. rows are the
+// (frames, columns) that the clip was made from.
+func clearFeet(c *skel.Clip, p *feature.Person, rows []float32, have int) error {
+	rig, err := generator.Person(p.Layout, c.Skel, nil)
+	if err != nil {
+		return err
+	}
+	l, err := keypose.NewLayout(c.Skel)
+	if err != nil {
+		return err
+	}
+	lock, err := l.NewFootLock()
+	if err != nil {
+		return err
+	}
+	t, stand := l.NewTrack(c.Frames, float32(c.FPS)), make([]float32, c.Frames*keypose.Feet)
+	for f := range c.Frames {
+		if f < have {
+			t.Key(f)
+		}
+		for i, k := range rig.Contacts {
+			stand[f*keypose.Feet+i] = rows[f*p.Layout.Columns()+p.Layout.Contact(int(k))]
+		}
+	}
+	t.Interpolate()
+	t.SetClip(c, 0, 1)
+	lock.Loose = true
+	if err := lock.Apply(t, stand); err != nil {
+		return err
+	}
+	*c = *t.Clip()
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"mannequin/engine/m3"
 	"mannequin/internal/testing/testcli"
 	"mannequin/netruntime"
 	"mannequin/offline/eval/figure"
@@ -61,6 +62,41 @@ func TestPredict(t *testing.T) {
 	}
 	if bytes.Equal(first, free) {
 		t.Error("feet that are not held change nothing")
+	}
+}
+
+// Toes of who goes on with the shipped network do not skim the ground.
+func TestPredictClears(t *testing.T) {
+	dir := t.TempDir()
+	stroll, out := strollBVH(t, dir), filepath.Join(dir, "on.bvh")
+	if code, _, errs := mannequin("predict", stroll, "--seconds", "20", "--out", out); code != 0 {
+		t.Fatal(errs)
+	}
+	made, err := mocap.OpenBVH(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin = 240 // frames of the recording
+	skim, fast := 0, 0
+	for _, name := range []string{"LeftToeBase", "RightToeBase"} {
+		j, floor := made.Clip.Skel.Index(name), float32(1)
+		var at []m3.Vec3
+		for f := range made.Clip.Frames {
+			p := figure.Positions(made.Clip, f)[j]
+			if at = append(at, p); f > begin {
+				floor = min(floor, p.Y)
+			}
+		}
+		for f := begin + 1; f < len(at); f++ {
+			if at[f].Sub(at[f-1]).Flat().Len()*60 > 2 {
+				if fast++; at[f].Y < floor+0.02 {
+					skim++
+				}
+			}
+		}
+	}
+	if fast < 100 || skim > fast/200 {
+		t.Errorf("fast toes are low in %d of %d frames", skim, fast)
 	}
 }
 

@@ -102,6 +102,7 @@ type Rollouts struct {
 	Prefixes, Frames int
 	Last             int          // frames at the end that All and Each cover
 	Begun            []Liveliness // of each recorded prefix
+	AllBegun         Liveliness   // of all of them together
 	All              Liveliness   // of all predictions together
 	Each             []Liveliness // of each
 	Whole            Liveliness   // of all frames of all predictions
@@ -134,7 +135,7 @@ func MeasureRollouts(rows []float32, l *feature.Motion, n, prefix, last int) Rol
 	cols := l.Columns()
 	frames := len(rows) / cols / n
 	r := Rollouts{Prefixes: n, Frames: frames - prefix, Last: last}
-	all, whole := newLivelinessSums(l), newLivelinessSums(l)
+	all, whole, allBegun := newLivelinessSums(l), newLivelinessSums(l), newLivelinessSums(l)
 	for i := range n {
 		motion := rows[i*frames*cols:][:frames*cols]
 		end := motion[(frames-last)*cols:]
@@ -143,8 +144,9 @@ func MeasureRollouts(rows []float32, l *feature.Motion, n, prefix, last int) Rol
 		one, begun := newLivelinessSums(l), newLivelinessSums(l)
 		one.add(end)
 		begun.add(motion[:prefix*cols])
+		allBegun.add(motion[:prefix*cols])
 		r.Each, r.Begun = append(r.Each, one.result()), append(r.Begun, begun.result())
 	}
-	r.All, r.Whole = all.result(), whole.result()
+	r.All, r.Whole, r.AllBegun = all.result(), whole.result(), allBegun.result()
 	return r
 }

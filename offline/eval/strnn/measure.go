@@ -44,19 +44,16 @@ const rolloutPrefix = 2 * strnn.Rate
 func (r *Report) rollouts() error {
 	r.Recorded = metrics.LivelinessOf(r.train)
 	for _, p := range r.of {
-		if p.draws != nil {
-			p.draws.SetSampling(r.opt.Seed, r.opt.Spread)
-		}
 		begin := time.Now()
-		rows, err := metrics.Roll(p.p, r.held, r.opt.Prefixes, rolloutPrefix, r.opt.Frames)
+		rows, err := r.roll(p, r.opt.Prefixes, rolloutPrefix, r.opt.Frames)
 		if err != nil {
 			return err
 		}
 		took := time.Since(begin)
-		r.show(p, rows, r.opt.Prefixes, rolloutPrefix)
 		m := metrics.MeasureRollouts(rows, r.model.Layout, r.opt.Prefixes, rolloutPrefix, lastFrames)
 		e := Rollouts{Name: p.name, Frames: r.opt.Frames, Still: m.Whole.Still, Jerk: m.Whole.Jerk / r.Recorded.Jerk, Finite: m.Whole.Finite,
 			Rate: float64(r.opt.Prefixes*r.opt.Frames) / took.Seconds(), Variance: variance(m.All, r.Recorded)}
+		r.Begun = variance(m.AllBegun, r.Recorded)
 		e.Narrowest, e.Widest = slices.Min(e.Variance), slices.Max(e.Variance)
 		for i, one := range m.Each {
 			v := variance(one, m.Begun[i])
@@ -69,14 +66,21 @@ func (r *Report) rollouts() error {
 	return nil
 }
 
-// show makes motions of a predictor that has draws what predict shows: trunk, head and arms move more.
-func (r *Report) show(p predictor, rows []float32, motions, prefix int) {
-	if p.draws == nil {
-		return
+// roll continues evenly spread prefixes of the held-out recordings: see metrics.Roll. Motions of a predictor that draws
+// are as predict shows them: cleaned up, and trunk, head and arms move more.
+func (r *Report) roll(p predictor, motions, prefix, frames int) ([]float32, error) {
+	if p.shown == nil {
+		return metrics.Roll(p.p, r.held, motions, prefix, frames)
 	}
-	for n := len(rows) / motions; len(rows) > 0; rows = rows[n:] {
-		r.model.Enliven(rows[:n], prefix)
+	p.shown.SetSampling(r.opt.Seed, r.opt.Spread)
+	rows, err := metrics.Roll(p.shown, r.held, motions, prefix, frames)
+	if err != nil {
+		return nil, err
 	}
+	for n, rest := len(rows)/motions, rows; len(rest) > 0; rest = rest[n:] {
+		r.model.Enliven(rest[:n], prefix)
+	}
+	return rows, nil
 }
 
 // variance returns the variance of each joint ÷ that before.
@@ -96,14 +100,10 @@ func (r *Report) nearest() error {
 	manifold := metrics.NewManifold(r.train)
 	cols, prefixes := r.model.Layout.Columns(), nearestPrefixes*r.opt.Prefixes
 	for _, p := range r.of {
-		if p.draws != nil {
-			p.draws.SetSampling(r.opt.Seed, r.opt.Spread)
-		}
-		rows, err := metrics.Roll(p.p, r.held, prefixes, p.prefix, metrics.ManifoldFrames)
+		rows, err := r.roll(p, prefixes, p.prefix, metrics.ManifoldFrames)
 		if err != nil {
 			return err
 		}
-		r.show(p, rows, prefixes, p.prefix)
 		n, sum := (p.prefix+metrics.ManifoldFrames)*cols, 0.0
 		for i := range prefixes {
 			d, err := manifold.Distance(rows[i*n:][p.prefix*cols:n], r.opt.Threads)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"mannequin/offline/eval"
@@ -102,6 +103,7 @@ func (r *Report) Print(w io.Writer) error {
 		t.Row("%s\t%.2f", n.Name, n.Distance)
 	}
 	t.Section(fmt.Sprintf("The last %d of %d frames of %d motions", lastFrames, r.opt.Frames, r.opt.Prefixes), "\tvariance of joints over the recordings': least\tmost\tover that of each motion's beginning: median\tstill s\tjerk over the recordings'\tfinite\tframes/s")
+	t.Row("their beginnings, recorded\t%.2f\t%.2f", slices.Min(r.Begun), slices.Max(r.Begun))
 	for _, v := range r.Rollouts {
 		t.Row("%s\t%.2f\t%.2f\t%s\t%.1f\t%.2f\t%v\t%.0f",
 			v.Name, v.Narrowest, v.Widest, join(v.Each, " "), v.Still, v.Jerk, v.Finite, v.Rate)

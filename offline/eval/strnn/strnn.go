@@ -46,6 +46,7 @@ type Report struct {
 	Forecast []Forecast         `json:"forecast"` // standing still, rivals, parts, and the model, last
 	Nearest  []Nearest          `json:"manifold_distance"`
 	Recorded metrics.Liveliness `json:"recorded"` // the recordings learnt from
+	Begun    []float64          `json:"begun"`    // variance of each joint in the recorded frames that long motions follow ÷ the recordings'
 	Rollouts []Rollouts         `json:"rollouts"` // rivals, parts, and the model, last
 	GoingOn  GoingOn            `json:"going_on"`
 	Control  []Control          `json:"control"`
@@ -67,10 +68,8 @@ type predictor struct {
 	part   bool
 	prefix int // frames it sees
 	p      metrics.Extender
-	draws  interface {
-		SetSampling(seed uint64, spread float32)
-	} // nil: it predicts a single future
-	close func() error
+	shown  sampler // what predict shows; nil: it predicts a single future
+	close  func() error
 }
 
 // Forecast is the error of predictions.
@@ -176,20 +175,27 @@ func (r *Report) predictor(name, file string) (predictor, error) {
 	if err != nil {
 		return predictor{}, err
 	}
-	p, err := m.NewPredictor(strnn.PredictorOptions{Batch: max(32, nearestPrefixes*r.opt.Prefixes), Draws: PredictDraws, Workers: r.opt.Threads})
+	o := strnn.PredictorOptions{Batch: max(32, nearestPrefixes*r.opt.Prefixes), Draws: PredictDraws, Workers: r.opt.Threads}
+	p, err := m.NewPredictor(o)
 	if err != nil {
 		return predictor{}, err
 	}
 	e := predictor{name: name, prefix: m.Encode, p: p, close: p.Close}
-	if m.Latent > 0 {
-		e.draws = p
+	if m.Latent == 0 {
+		return e, nil
 	}
+	o.CleanUp = true
+	shown, err := m.NewPredictor(o)
+	if err != nil {
+		return predictor{}, errors.Join(err, p.Close())
+	}
+	e.shown, e.close = shown, func() error { return errors.Join(p.Close(), shown.Close()) }
 	return e, nil
 }
 
 // How mannequin predict draws, by which people keep doing what they do: the deviation of latent values,
 // and the number of draws for each window.
 const (
-	PredictSpread = 1.2
+	PredictSpread = 1.85
 	PredictDraws  = 16
 )

@@ -181,6 +181,17 @@ func TestSameBits(t *testing.T) {
 	}
 }
 
+// Drivers keep compiled kernels by their source, and some take ten seconds to compile.
+func TestSameSource(t *testing.T) {
+	_, c := open(t, resident.Options{Capacity: 3, Ground: hills()})
+	want := must.Get(c.Source(hills()))(t)
+	for range 30 {
+		if must.Get(c.Source(hills()))(t) != want {
+			t.Fatal("the same crowd has another source")
+		}
+	}
+}
+
 // A loss of the GPU, in whatever call it shows, costs no tick: the processor goes on from where the agents are.
 func TestLost(t *testing.T) {
 	for _, when := range []string{"Step", "Root", "Bones", "Save", "Add", "right after a copy", "before the first tick"} {

@@ -203,8 +203,12 @@ func (d *device) rigTables(text *strings.Builder, c *Crowd, tables []float32) ([
 // sceneTables returns the heights of the ground and the inverse of the bind pose, and writes their constants.
 func (d *device) sceneTables(text *strings.Builder, c *Crowd, f *terrain.Field) (scene []float32) {
 	text.WriteString("@group(0) @binding(5) var<storage, read_write> matrices: array<f32>;\n@group(0) @binding(6) var<storage, read> scene: array<f32>;\n")
-	for name, v := range map[string]float32{"field_x": f.X0, "field_z": f.Z0, "field_cell": f.Cell} {
-		fmt.Fprintf(text, "const %s: f32 = f32(%s);\n", name, strconv.FormatFloat(float64(v), 'f', -1, 32))
+	// Always in one order: drivers keep compiled kernels by their source.
+	for _, c := range []struct {
+		name string
+		v    float32
+	}{{"field_x", f.X0}, {"field_z", f.Z0}, {"field_cell", f.Cell}} {
+		fmt.Fprintf(text, "const %s: f32 = f32(%s);\n", c.name, strconv.FormatFloat(float64(c.v), 'f', -1, 32))
 	}
 	for j := range d.joints {
 		x := m3.Identity

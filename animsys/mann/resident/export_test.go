@@ -1,5 +1,11 @@
 package resident
 
+import (
+	"strings"
+
+	"mannequin/terrain"
+)
+
 // Packed returns the state of an agent as a shader has it.
 func (c *Crowd) Packed(agent int) ([]float32, error) {
 	err := c.pull(agent)
@@ -11,4 +17,13 @@ func (c *Crowd) Break() {
 	if c.gpu != nil {
 		c.gpu.work.Close()
 	}
+}
+
+// Source returns the part of the kernels' source that depends on the rig and the ground.
+func (c *Crowd) Source(f *terrain.Field) (string, error) {
+	var text strings.Builder
+	d := &device{joints: c.model.Skel.Len(), n: c.opt.Capacity}
+	_, err := d.rigTables(&text, c, nil)
+	d.sceneTables(&text, c, f)
+	return text.String(), err
 }

@@ -300,6 +300,11 @@ func (c *Crowd) Step() error {
 		c.tick++
 		return c.cpu.step(c.words, c.roots)
 	}
+	if c.used == 0 {
+		c.tick++
+		c.forget()
+		return nil
+	}
 	c.keep()
 	err := c.gpu.step(c.words, c.used, c.tick%c.opt.Every == c.opt.Every-1)
 	c.tick++
@@ -330,9 +335,14 @@ func (c *Crowd) settle() error {
 	if err != nil {
 		return c.lost()
 	}
-	if !copied {
-		return nil
+	if copied {
+		c.forget()
 	}
+	return nil
+}
+
+// forget drops what the processor needs no more for a loss of the GPU: nobody lives there, or there is a copy of all states.
+func (c *Crowd) forget() {
 	c.spare = append(c.spare, c.played...)
 	c.played, c.since = c.played[:0], c.tick
 	n := 0
@@ -343,7 +353,6 @@ func (c *Crowd) settle() error {
 		}
 	}
 	c.came = c.came[:n]
-	return nil
 }
 
 // Root returns where an agent is as of the last tick; the zero Root if there is none of that number. The first call after a tick waits for

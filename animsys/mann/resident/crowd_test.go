@@ -192,6 +192,34 @@ func TestSameSource(t *testing.T) {
 	}
 }
 
+// A crowd whose agents are gone keeps nothing for a loss of the GPU, however long that lasts.
+func TestEmpty(t *testing.T) {
+	_, c := open(t, resident.Options{Capacity: 3, Ground: hills(), Every: 5})
+	needGPU(t, c)
+	for tick := range 40 {
+		must.Do(t, c.Step())
+		if tick == 9 || tick == 32 {
+			if ticks, arrivals := c.Kept(); ticks > 0 || arrivals > 0 {
+				t.Errorf("tick %d: %d ticks and %d arrivals are kept", tick, ticks, arrivals)
+			}
+			must.Get(c.Add(feature.Place{Pos: m3.V(1, 0, 2)}))(t)
+			must.Do(t, c.SetGoal(0, control.Goal{Move: m3.V(1, 0, 0), Speed: 1}))
+		}
+		if tick == 12 {
+			must.Do(t, c.Remove(0))
+		}
+	}
+	before := c.Root(0).At.Pos
+	c.Break()
+	must.Get(c.Bones(nil, 0))(t)
+	if c.Device() != "" {
+		t.Error("the GPU is not lost")
+	}
+	if d := c.Root(0).At.Pos.Dist(before); d > 1e-4 {
+		t.Errorf("the loss moves the agent by %g m", d)
+	}
+}
+
 // A loss of the GPU, in whatever call it shows, costs no tick: the processor goes on from where the agents are.
 func TestLost(t *testing.T) {
 	for _, when := range []string{"Step", "Root", "Bones", "Save", "Add", "right after a copy", "before the first tick"} {

@@ -233,19 +233,19 @@ func (d *device) launch(used int) {
 	}
 }
 
-// step submits a tick of the first used agents, and with states a copy of these.
+// step submits a tick of the first used agents, at least one, and with states a copy of these.
 func (d *device) step(words []float32, used int, states bool) error {
 	if err := d.work.Write(d.goals, 0, webgpu.Bytes(words[:used*mann.GoalLen])); err != nil {
 		return err
 	}
 	d.launch(used)
-	d.copies = append(d.copies[:0], webgpu.Copy{From: d.poses, At: int64(4 * d.n * d.joints * mann.PoseLen), Bytes: int64(4 * max(used, 1) * mann.PoseLen)})
+	d.copies = append(d.copies[:0], webgpu.Copy{From: d.poses, At: int64(4 * d.n * d.joints * mann.PoseLen), Bytes: int64(4 * used * mann.PoseLen)})
 	to := d.early
-	if d.withStates = states && used > 0; d.withStates {
+	if d.withStates = states; states {
 		to = d.late
 		d.copies = append(d.copies, webgpu.Copy{From: d.rows, Bytes: int64(4 * used * d.size)})
 	}
-	d.statesFrom = max(used, 1) * mann.PoseLen
+	d.statesFrom = used * mann.PoseLen
 	err := d.work.Submit(d.launches, d.copies, to)
 	d.pending = err == nil
 	return err

@@ -27,3 +27,6 @@ func (c *Crowd) Source(f *terrain.Field) (string, error) {
 	d.sceneTables(&text, c, f)
 	return text.String(), err
 }
+
+// Kept returns the number of ticks and of arrivals that are kept for a loss of the GPU.
+func (c *Crowd) Kept() (ticks, arrivals int) { return len(c.played), len(c.came) }

@@ -36,18 +36,22 @@ type glNetwork struct {
 // The uniform buffers of the network's kernels.
 const glRun, glCall = 3, 4
 
-func newGLWork(gl OpenGL) (*glWork, error) {
-	w := &glWork{OpenGL: gl}
-	var err error
+func newGLWork(gl OpenGL) (w *glWork, err error) {
+	w = &glWork{OpenGL: gl}
+	defer func() {
+		if err != nil {
+			w.close()
+		}
+	}()
 	if w.chain, err = w.program("chain", commonSource+chainSource); err != nil {
-		return nil, err
+		return w, err
 	}
 	for i, t := range tiles {
 		if w.products[i], err = w.program("product", t.source(false)); err != nil {
-			return nil, err
+			return w, err
 		}
 		if w.pairs[i], err = w.program("product", t.source(true)); err != nil {
-			return nil, err
+			return w, err
 		}
 	}
 	return w, nil

@@ -146,7 +146,7 @@ func benchResident(ctx context.Context, m *mann.Model, n, ticks, threads int) (r
 		return nil
 	}
 	times := make([]float64, ticks)
-	if err := timed(times[:max(1, ticks/10)], true); err != nil {
+	if err := timed(make([]float64, max(resident.DefaultEvery+2, ticks/10)), true); err != nil { // memory grows until states have been copied
 		return row, err
 	}
 	row = residentRow{Agents: n, Ticks: ticks, Up: 4 * mann.GoalLen, Down: float64(4 * mann.PoseLen)}

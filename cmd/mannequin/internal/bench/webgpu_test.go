@@ -55,7 +55,7 @@ func TestWebGPUBenchResident(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	for _, row := range r.Rows {
-		if min(row.TickMS, row.TickMinMS, row.FlatOutMS, row.SubmitMS, row.BonesMS, row.NetworkMS, row.CPUMS) <= 0 || row.TickMinMS > row.TickMS || row.Up != 32 || row.Down < 32 {
+		if min(row.TickMS, row.TickMinMS, row.FlatOutMS, row.SubmitMS, row.BonesMS, row.NetworkMS, row.CPUMS) <= 0 || row.TickMinMS > row.TickMS || row.Up != 32 || row.Down < 32 || row.Allocs >= 2 {
 			t.Errorf("%+v", row)
 		}
 	}

@@ -580,16 +580,17 @@ type test struct {
 	// dead is the number of basic blocks that can't run. Of products: where the compiler takes a row's last elements four at a time, at
 	// most three are left. Of chains: it has made a second softmax for a single column, and checks kinds twice.
 	dead     int
-	faults   int // of each kind
-	harmless int // of the faults: they change no result
+	faults   int      // of each kind
+	harmless []string // kinds of faults that change no result, once each
 }
 
 func kernelTests() []test {
-	tests := []test{{"light_chain", chain, 44, 3, 2}} // zeros have nothing to round
+	tests := []test{{"light_chain", chain, 44, 3, []string{"TF32 is cut, not rounded", "BF16 is cut, not rounded"}}} // zeros have nothing to round
 	for _, u := range units {
-		c := test{"product_" + u.name, u.product, 12, 1, 2} // the first barrier of a warp comes after one of the block; n and n rounded up to 128 are as many tiles
+		// The first barrier of a warp comes after one of the block; n and n rounded up to 128 are as many tiles.
+		c := test{"product_" + u.name, u.product, 12, 1, []string{"a barrier of a warp is dropped", "a field is read for the next one"}}
 		if u.m == 64 {
-			c.dead, c.faults, c.harmless = 6, 3, 1
+			c.dead, c.faults, c.harmless = 6, 3, c.harmless[:1]
 		}
 		tests = append(tests, c)
 	}
@@ -629,7 +630,7 @@ func TestKernels(t *testing.T) {
 			}
 			t.Logf("%d runs, of all %d basic blocks but %d", seed, k.Blocks(), c.dead)
 
-			kinds, faults, harmless := map[string]int{}, 0, c.harmless
+			kinds, faults, harmless := map[string]int{}, 0, slices.Clone(c.harmless)
 			for _, f := range k.Faults(c.faults) {
 				runs := seeds[f.Line]
 				if len(runs) == 0 {
@@ -639,14 +640,15 @@ func TestKernels(t *testing.T) {
 				kinds[f.Kind]++
 				wrong := k.With(f)
 				if !slices.ContainsFunc(runs[:min(len(runs), 60)], func(seed uint64) bool { return c.run(wrong, seed) != nil }) {
-					if harmless--; harmless >= 0 {
+					if i := slices.Index(harmless, f.Kind); i >= 0 {
+						harmless = slices.Delete(harmless, i, i+1)
 						t.Logf("line %d: %s: no run finds it", f.Line, f.Kind)
 					} else {
 						t.Errorf("line %d: %s: no run finds it", f.Line, f.Kind)
 					}
 				}
 			}
-			t.Logf("%d faults of %d kinds, each found but %d", faults, len(kinds), c.harmless)
+			t.Logf("%d faults of %d kinds, each found but %d", faults, len(kinds), len(c.harmless))
 		})
 	}
 }

@@ -169,8 +169,10 @@ func (s *Setup) Check() error {
 		return fmt.Errorf("--terrain %s: the scene %s has a ground of its own", s.Terrain, s.Scene)
 	case len(s.Far) > 2:
 		return fmt.Errorf("--far names %d networks: want one with a stride of 2 ticks, and one of 4", len(s.Far))
-	case !(s.GPUBeyond >= 0 && s.GPUBeyond <= 1000) || s.GPUBeyond > 0 && s.Scene != "herd":
-		return fmt.Errorf("--gpu-beyond %g: want 0, or in the scene herd up to 1000 m", s.GPUBeyond)
+	case !(s.GPUBeyond >= 0 && s.GPUBeyond <= 1000):
+		return fmt.Errorf("--gpu-beyond %g: want 0 to 1000 m", s.GPUBeyond)
+	case s.GPUBeyond > 0 && s.Scene != "herd":
+		return fmt.Errorf("--gpu-beyond %g: only the scene herd has dogs on the GPU: add --scene herd", s.GPUBeyond)
 	case !(s.Churn >= 0 && s.Churn <= 1000) || s.Churn > 0 && s.Scene != "crowd":
 		return fmt.Errorf("--churn %g: want 0, or in the scene crowd up to 1000", s.Churn)
 	case len(s.Kinds) > 0 && s.Scene != "crowd":

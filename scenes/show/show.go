@@ -162,7 +162,7 @@ func (w *Show) drawFar() error {
 				return err
 			}
 			if b.own != nil {
-				return errors.New("show: characters on the GPU have the bodies that grow around their skeletons, and no skins")
+				return errors.New("show: characters on the GPU are drawn with their own bodies only: take their skin away")
 			}
 			if t.crowd, err = w.Stage.NewCrowd(b.body); err != nil {
 				return err

@@ -1,11 +1,14 @@
 package recipes
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
 
+	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
 	"mannequin/animsys/matching"
 	"mannequin/engine/m3"
 	"mannequin/netruntime"
@@ -15,15 +18,19 @@ import (
 const (
 	idleLooks = 5             // keys of a recorded idle from one of which a pose is made to the next
 	idleSteps = 15            // ticks after which a pose is another
-	idleFeet  = 0.07          // m by which feet of a pose are at most from those of the common one, so that the body takes no step
-	idleHips  = 0.04          // and its hips
+	idleFeet  = 0.06          // m by which feet of a pose are at most from those of the common one, so that the body takes no step
+	idleHips  = 0.025          // and its hips
 	idleHop   = 7             // least keys from one pose to the next
 	idleSpeed = 0.18          // m/s that a joint goes at most on the way
 	idleMore  = idleHop/2 + 1 // up to so many keys more, less one
+	idleHolds = 10            // s for which an agent holds a stance without recorded idles before its poses are taken, and
+	idleTaken = 60            // s for which they are
+	idleMade  = 4             // idles of such a stance
 )
 
 // OwnIdles returns l with as many idles that are of its networks' own making, for files that shall hold no stretch of a
-// recording: slow ways between poses that the projector makes of what is asked for in the idles that l has.
+// recording: slow ways between poses that the projector makes of what is asked for in the idles that l has. Other stances in which an
+// agent stays, such as a crouch that is recorded in walks only, get idles between the poses that it goes through.
 func OwnIdles(l *matching.Learned) (*matching.Learned, error) {
 	n := l.Networks()
 	if n.Projector == nil {
@@ -31,8 +38,15 @@ func OwnIdles(l *matching.Learned) (*matching.Learned, error) {
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	var own []matching.Idle
+	idles := func(tags matching.Tags, count int, poses []idlePose) {
+		center := home(poses)
+		for range count {
+			own = append(own, matching.Idle{Tags: tags, States: wander(poses, center, rng)})
+		}
+	}
 	for i, idle := range n.Idles {
-		if slices.ContainsFunc(n.Idles[:i], func(k matching.Idle) bool { return k.Tags == idle.Tags }) {
+		same := func(k matching.Idle) bool { return k.Tags == idle.Tags }
+		if slices.ContainsFunc(n.Idles[:i], same) {
 			continue
 		}
 		poses, err := projected(l, &n, idle.Tags)
@@ -43,15 +57,75 @@ func OwnIdles(l *matching.Learned) (*matching.Learned, error) {
 		if err != nil {
 			return nil, err
 		}
-		center := home(near)
-		for k := range n.Idles {
-			if n.Idles[k].Tags == idle.Tags {
-				own = append(own, matching.Idle{Tags: idle.Tags, States: wander(near, center, rng)})
+		count := 0
+		for _, k := range n.Idles {
+			if same(k) {
+				count++
 			}
 		}
+		idles(idle.Tags, count, near)
+	}
+	for i, name := range l.Tags {
+		tags := matching.Tags(1) << i
+		if len(own) == 0 || name == control.Idle.String() || name == control.Move.String() || name == matching.WalkTag ||
+			slices.ContainsFunc(own, func(k matching.Idle) bool { return k.Tags == tags }) ||
+			slices.ContainsFunc(n.Acts, func(a matching.Act) bool { return a.Tags&tags != 0 }) {
+			continue
+		}
+		poses, err := held(l, name)
+		if err != nil {
+			return nil, err
+		}
+		if len(poses) == 0 {
+			continue
+		}
+		near, err := gathered(l, &n, poses)
+		if err != nil {
+			return nil, err
+		}
+		hips := near[home(near)].body[0].Pos
+		slices.SortStableFunc(near, func(a, b idlePose) int {
+			return cmp.Compare(a.body[0].Pos.Dist(hips), b.body[0].Pos.Dist(hips))
+		})
+		idles(tags, idleMade, near[:(len(near)+3)/4])
 	}
 	n.Idles = own
 	return matching.NewLearned(&matching.Database{Character: l.Character}, n)
+}
+
+// held returns states of an agent that is asked for an action and else for nothing, after some seconds. There are none if it does not stay.
+func held(l *matching.Learned, name string) (out [][]float32, err error) {
+	const away = 0.2 // m
+	action, ok := l.Action(name)
+	if !ok {
+		return nil, nil
+	}
+	s, err := l.NewStream(matching.StreamOptions{Capacity: 1, Workers: 1})
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	row, err := s.Add(feature.Place{}, &control.Goal{Action: action})
+	if err != nil {
+		return nil, err
+	}
+	var from m3.Vec3
+	for tick := range (idleHolds + idleTaken) * matching.TickRate {
+		if err := s.Generate([]bool{false}); err != nil {
+			return nil, err
+		}
+		if tick < idleHolds*matching.TickRate {
+			from = s.Root(row).Pos
+			continue
+		}
+		if s.Weight(row, action) != 1 || s.Root(row).Pos.Dist(from) > away {
+			return nil, nil
+		}
+		if tick%idleSteps == 0 {
+			out = append(out, slices.Clone(s.State(row)))
+		}
+	}
+	return out, nil
 }
 
 // projected returns the states that the projector makes of some keys of the idles of a stance, and those to which the

@@ -74,7 +74,8 @@ const (
 	restTicks = (IdleKeys - 1) * IdleTicks // of an idle
 	restShare = 0.25                       // of the way to the idle's state, in a tick
 	restEases = 180                        // ticks from its beginning in which that share grows
-	restActs  = 40                         // the same after an action
+	restActs  = 32                         // the same after an action
+	restOut   = 12                         // ticks before the end of an action from which on an idle takes over, at most a quarter of it
 	restSits  = 0.15                       // m from the feet of a stance to those of an idle, from which on the body moves over its feet
 	restFades = 90                         // ticks from its beginning in which it takes over from the one before
 	restWaits = 60                         // ticks for which a row stands beside all idles before it plays the nearest
@@ -399,7 +400,7 @@ func (s *LearnedStream) planRows(_, i int) {
 	}
 }
 
-// end ends a row's action that is over, if it is to stand in a stance with idles: it begins to play one of them.
+// end ends a row's action that is nearly over, if it is to stand in a stance with idles: it begins to play one of them.
 func (s *LearnedStream) end(row int, w *wish) {
 	a, must := &s.acts[row], w.must
 	if w.rests {
@@ -407,7 +408,7 @@ func (s *LearnedStream) end(row int, w *wish) {
 	} else if !s.shown(row, must) {
 		return
 	}
-	if a.of < 0 || a.left > 0 || !w.stands {
+	if a.of < 0 || !w.stands || a.left > min(restOut, int32(s.of.net.Acts[a.of].Ticks/4)) {
 		return
 	}
 	if at := s.idle(must, s.row(row)[:s.of.Columns()], float32(math.Inf(1))); at >= 0 {

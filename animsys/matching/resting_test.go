@@ -231,7 +231,7 @@ func TestMovesOverFeet(t *testing.T) {
 			rises = k
 		}
 	}
-	if lowest > 0.9*height || rises > 90 {
+	if lowest > 0.93*height || rises > 70 {
 		t.Errorf("a jump lands with hips at %.2f m, and they are up after %d ticks", lowest, rises)
 	}
 

@@ -67,23 +67,24 @@ type resting struct {
 	at   int32  // ticks from its beginning; of none: for which the row has stood without one
 	seed uint32 // of the choices
 	was  int32  // the one before, which it still leaves, or −1
-	acts int32  // 1: it follows an action, out of which the row comes soon, over feet that stay
+	soon int32  // 1: the row comes to it from far: soon, over feet that stay
 }
 
 const (
 	restTicks = (IdleKeys - 1) * IdleTicks // of an idle
 	restShare = 0.25                       // of the way to the idle's state, in a tick
 	restEases = 180                        // ticks from its beginning in which that share grows
-	restActs  = 32                         // the same after an action
+	restSoon  = 32                         // the same of one that is far
+	restNear  = 4                          // greatest square of a distance to one that is near
 	restOut   = 12                         // ticks before the end of an action from which on an idle takes over, at most a quarter of it
 	restSits  = 0.15                       // m from the feet of a stance to those of an idle, from which on the body moves over its feet
 	restFades = 90                         // ticks from its beginning in which it takes over from the one before
-	restWaits = 60                         // ticks for which a row stands beside all idles before it plays the nearest
+	restWaits = 24                         // ticks for which a row stands beside all idles before it plays the nearest
 )
 
 // begin begins an idle at a place, which decides what comes after it.
 func (r *resting) begin(of int32, at feature.Place) {
-	r.of, r.at, r.was, r.acts = of, 0, -1, 0
+	r.of, r.at, r.was, r.soon = of, 0, -1, 0
 	r.seed = math.Float32bits(at.Pos.X)*31 ^ math.Float32bits(at.Pos.Z)*17 ^ math.Float32bits(at.Yaw)
 }
 
@@ -102,7 +103,7 @@ func (r *resting) next(all []Idle) {
 			continue
 		}
 		if left == 0 {
-			r.of, r.at, r.was, r.acts = int32(i), 0, r.of, 0
+			r.of, r.at, r.was, r.soon = int32(i), 0, r.of, 0
 			return
 		}
 		left--
@@ -114,8 +115,8 @@ func (r *resting) play(all []Idle, state []float32) move {
 	n := len(state) + 3
 	a, b, between := all[r.of].at(r.at, n)
 	eases := float32(restEases)
-	if r.acts != 0 {
-		eases = restActs
+	if r.soon != 0 {
+		eases = restSoon
 	}
 	begun := min(float32(r.at)/eases, 1)
 	share, ease := restShare*begun*begun, float32(1)
@@ -128,7 +129,9 @@ func (r *resting) play(all []Idle, state []float32) move {
 		from, to := was[i]+before*(now[i]-was[i]), a[i]+between*(b[i]-a[i])
 		state[i] += share * (from + ease*(to-from) - v)
 	}
-	r.at++
+	if r.at++; r.at == 2*restSoon {
+		r.soon = 0
+	}
 	lerp := func(i int) float32 { return m3.Lerp(was[i], a[i], ease) }
 	return move{lerp(n - 3), lerp(n - 2), lerp(n - 1)}
 }
@@ -295,7 +298,7 @@ func (s *LearnedStream) Restore(st *generator.State) (row int, err error) {
 	if a := s.acts[row]; !s.within(row) || a.of < -1 || int(a.of) >= len(s.of.net.Acts) || a.left < 0 || a.left > maxFrames || s.ago[row] < 0 || s.ago[row] > again || !feature.Finite(s.jumped(row)) {
 		st.Fail(errForeign)
 	}
-	if r := s.rest[row]; r.of < -1 || int(r.of) >= len(s.of.net.Idles) || r.at < 0 || r.at > restTicks-restFades || r.of >= 0 && (r.was < -1 || int(r.was) >= len(s.of.net.Idles)) || r.acts < 0 || r.acts > 1 {
+	if r := s.rest[row]; r.of < -1 || int(r.of) >= len(s.of.net.Idles) || r.at < 0 || r.at > restTicks-restFades || r.of >= 0 && (r.was < -1 || int(r.was) >= len(s.of.net.Idles)) || r.soon < 0 || r.soon > 1 {
 		st.Fail(errForeign)
 	}
 	return s.restored(row, st)
@@ -413,8 +416,7 @@ func (s *LearnedStream) end(row int, w *wish) {
 	}
 	if at := s.idle(must, s.row(row)[:s.of.Columns()], float32(math.Inf(1))); at >= 0 {
 		a.of, s.must[row] = -1, must
-		s.rest[row].begin(at, s.agents[row].At)
-		s.rest[row].acts = 1
+		s.stay(row, at)
 	}
 }
 
@@ -426,13 +428,20 @@ func (s *LearnedStream) shown(row int, must Tags) bool {
 // settle begins to play the nearest idle of the row's stance. It must be near, if the row stands upright and has not for long: it may be about
 // to take a step.
 func (s *LearnedStream) settle(row int) {
-	const near = 4 // the square of a distance between features
-	least, r := float32(math.Inf(1)), &s.rest[row]
-	if s.must[row] == s.of.idle && r.at < restWaits {
-		least = near
+	least := float32(math.Inf(1))
+	if s.must[row] == s.of.idle && s.rest[row].at < restWaits {
+		least = restNear
 	}
 	if at := s.idle(s.must[row], s.row(row)[:s.of.Columns()], least); at >= 0 {
-		r.begin(at, s.agents[row].At)
+		s.stay(row, at)
+	}
+}
+
+// stay begins to play an idle. Features of poses may be alike though the bodies are not: the latent values tell.
+func (s *LearnedStream) stay(row int, idle int32) {
+	r := &s.rest[row]
+	if r.begin(idle, s.agents[row].At); cost(s.row(row), s.of.net.Idles[idle].States) > restNear {
+		r.soon = 1
 	}
 }
 
@@ -484,14 +493,12 @@ func (s *LearnedStream) choose(i, row int) {
 	if s.wishes[row].stands && must != s.must[row] && (must != s.of.idle || s.acts[row].of < 0 && s.must[row]&s.of.acts != 0) {
 		if at := s.idle(must, q, float32(math.Inf(1))); at >= 0 {
 			there := s.of.net.Idles[at].States
-			s.rest[row].begin(at, s.agents[row].At)
 			s.acts[row], s.must[row] = act{of: -1}, must
-			if s.of.feet(state).Dist(s.of.feet(there)) > restSits {
-				s.rest[row].acts = 1
-				return
+			s.stay(row, at)
+			if s.of.feet(state).Dist(s.of.feet(there)) <= restSits {
+				copy(state, there)
+				s.agents[row].Restart = 1
 			}
-			copy(state, there)
-			s.agents[row].Restart = 1
 			return
 		}
 	}
@@ -569,9 +576,9 @@ func (s *LearnedStream) moveRows(_, i int) {
 			if r.at == restTicks-restFades {
 				r.next(n.Idles)
 			}
-			stood := s.of.feet(state)
+			stood, soon := s.of.feet(state), r.soon != 0
 			m := r.play(n.Idles, state)
-			if by := stood.Sub(s.of.feet(state)); r.acts != 0 && by.Finite() {
+			if by := stood.Sub(s.of.feet(state)); soon && by.Finite() {
 				m.X, m.Z = by.X, by.Z
 			}
 			a.At = m.after(a.At)

@@ -40,6 +40,15 @@ func newRester(t *testing.T, f *matching.File) *rester {
 	return r
 }
 
+func actionOf(t *testing.T, f *matching.File, name string) control.Action {
+	t.Helper()
+	a, ok := f.Character().Action(name)
+	if !ok {
+		t.Fatalf("no %s", name)
+	}
+	return a
+}
+
 // steps returns the joints' places after each of some ticks, (ticks, joints).
 func (r *rester) steps(ticks int) (out [][]m3.Vec3) {
 	r.t.Helper()
@@ -127,10 +136,7 @@ func TestResting(t *testing.T) {
 func TestStances(t *testing.T) {
 	f := must.Get(models.OpenCharacter("hero"))(t)
 	for _, name := range []string{"crouch", "sit"} {
-		action, ok := f.Character().Action(name)
-		if !ok {
-			t.Fatalf("no %s", name)
-		}
+		action := actionOf(t, f, name)
 		r := newRester(t, f)
 		head := r.crowd.Skel.Index("Head")
 		upright := r.steps(2 * animsys.TickRate)[100]
@@ -157,10 +163,7 @@ func TestStances(t *testing.T) {
 func TestStandsUp(t *testing.T) {
 	f := must.Get(models.OpenCharacter("hero"))(t)
 	for _, name := range []string{"sit", "crouch"} {
-		action, ok := f.Character().Action(name)
-		if !ok {
-			t.Fatalf("no %s", name)
-		}
+		action := actionOf(t, f, name)
 		for ticks := 20; ticks < 6*animsys.TickRate; ticks += 37 {
 			r := newRester(t, f)
 			r.steps(animsys.TickRate)
@@ -192,13 +195,7 @@ func (r *rester) feet(pose []m3.Vec3) (out []m3.Vec3) {
 // few metres, and feet that have come over land on the ground and hardly slide.
 func TestMovesOverFeet(t *testing.T) {
 	f := must.Get(models.OpenCharacter("hero"))(t)
-	action := func(name string) control.Action {
-		a, ok := f.Character().Action(name)
-		if !ok {
-			t.Fatalf("no %s", name)
-		}
-		return a
-	}
+	action := func(name string) control.Action { return actionOf(t, f, name) }
 	r := newRester(t, f)
 	stands := r.steps(2 * animsys.TickRate)
 	at := r.feet(stands[len(stands)-1])
@@ -262,13 +259,7 @@ func TestMovesOverFeet(t *testing.T) {
 // 180° on the spot takes as long as people take, and has steps.
 func TestActionsBeginAndEnd(t *testing.T) {
 	f := must.Get(models.OpenCharacter("hero"))(t)
-	action := func(name string) control.Action {
-		a, ok := f.Character().Action(name)
-		if !ok {
-			t.Fatalf("no %s", name)
-		}
-		return a
-	}
+	action := func(name string) control.Action { return actionOf(t, f, name) }
 	r := newRester(t, f)
 	before := r.steps(3 * animsys.TickRate)
 	r.goal.Action = action("hit")

@@ -72,6 +72,7 @@ type Crowd struct {
 	spare  [][]float32
 	came   []arrival // since
 	closed bool
+	err    error // the processor could not take over from the GPU: nothing moves the agents any more
 }
 
 // arrival is an agent that came before a tick.
@@ -96,6 +97,8 @@ func New(m *mann.Model, o Options) (*Crowd, error) {
 		return nil, fmt.Errorf("resident: Options.Capacity is %d: want at least 1", o.Capacity)
 	case o.Every < 1:
 		return nil, fmt.Errorf("resident: Options.Every is %d: want at least 1", o.Every)
+	case o.Workers < 0:
+		return nil, fmt.Errorf("resident: Options.Workers is %d: want at least 1, or 0", o.Workers)
 	case o.Ground == nil:
 		return nil, errors.New("resident: Options.Ground is missing")
 	}
@@ -167,9 +170,17 @@ func (c *Crowd) StateLen() int { return len(c.row) }
 // Has reports whether there is an agent of a number.
 func (c *Crowd) Has(agent int) bool { return agent >= 0 && agent < len(c.alive) && c.alive[agent] }
 
-func (c *Crowd) has(agent int) error {
+// open returns an error if nothing moves agents.
+func (c *Crowd) open() error {
 	if c.closed || c.porter == nil {
 		return errClosed
+	}
+	return c.err
+}
+
+func (c *Crowd) has(agent int) error {
+	if err := c.open(); err != nil {
+		return err
 	}
 	if !c.Has(agent) {
 		return fmt.Errorf("resident: there is no agent %d", agent)
@@ -179,8 +190,8 @@ func (c *Crowd) has(agent int) error {
 
 // Add puts an agent at rest at a place, and returns its number.
 func (c *Crowd) Add(at feature.Place) (agent int, err error) {
-	if c.closed || c.porter == nil {
-		return 0, errClosed
+	if err := c.open(); err != nil {
+		return 0, err
 	}
 	if _, err := c.porter.Add(at, nil); err != nil {
 		return 0, err
@@ -191,8 +202,8 @@ func (c *Crowd) Add(at feature.Place) (agent int, err error) {
 // Adopt adds an agent in a state that mann.Controller.Save or animsys.Crowd.SaveMotion wrote, and returns its number. origin is where the
 // origin of the state's space lies, m. It is an error if the agent follows a path: paths are not known here.
 func (c *Crowd) Adopt(st *generator.State, origin m3.Vec3) (agent int, err error) {
-	if c.closed || c.porter == nil {
-		return 0, errClosed
+	if err := c.open(); err != nil {
+		return 0, err
 	}
 	st.Rewind()
 	if _, err := c.porter.Restore(st); err != nil {
@@ -277,10 +288,10 @@ func (c *Crowd) Goal(agent int) control.Goal {
 }
 
 // Step takes a tick. On the GPU it waits for the tick before, and returns when the work is submitted. An error is one of the processor's
-// network.
+// network. If the processor cannot take over from a GPU that is lost, as for want of memory, this and all later calls return that error.
 func (c *Crowd) Step() error {
-	if c.closed || c.porter == nil {
-		return errClosed
+	if err := c.open(); err != nil {
+		return err
 	}
 	for i := range c.used {
 		words := c.words[i*mann.GoalLen:][:mann.GoalLen]
@@ -328,6 +339,9 @@ func (c *Crowd) keep() {
 
 // settle waits for the last tick on the GPU, and takes over where agents are and the copy of their states, if it made one.
 func (c *Crowd) settle() error {
+	if err := c.open(); err != nil {
+		return err
+	}
 	if c.gpu == nil || !c.gpu.pending {
 		return nil
 	}
@@ -368,10 +382,10 @@ func (c *Crowd) Root(agent int) Root {
 // is too small, and returns it: for culling and levels of detail, as g3n.Crowd.UpdateFrom takes them. A number without an agent, and one
 // that came after the tick, has no place: NaN. The first call after a tick waits for it.
 func (c *Crowd) Hips(dst []m3.Vec3) []m3.Vec3 {
-	dst = slices.Grow(dst[:0], c.used)[:c.used]
-	if err := c.settle(); err != nil {
+	if c.settle() != nil {
 		return dst[:0]
 	}
+	dst = slices.Grow(dst[:0], c.used)[:c.used]
 	nan := float32(math.NaN())
 	for i := range dst {
 		if r := &c.roots[i]; c.alive[i] && c.born[i] < c.tick {
@@ -472,6 +486,7 @@ func (c *Crowd) Close() error {
 	clear(c.alive)
 	if c.gpu != nil {
 		c.gpu.work.Close()
+		c.gpu = nil
 	}
 	return errors.Join(c.porter.Close(), c.cpu.close())
 }

@@ -301,6 +301,66 @@ func TestLost(t *testing.T) {
 	}
 }
 
+// If no session opens on the processor after a loss of the GPU, the call in which the loss shows returns an error, and so do all later ones.
+func TestStranded(t *testing.T) {
+	var st generator.State
+	calls := []struct {
+		name string
+		call func(*resident.Crowd) error
+	}{
+		{"Step", (*resident.Crowd).Step},
+		{"Bones", func(c *resident.Crowd) error { return second(c.Bones(nil, 0)) }},
+		{"Save", func(c *resident.Crowd) error { return c.Save(&st, 0) }},
+		{"Add", func(c *resident.Crowd) error { return second(c.Add(feature.Place{})) }},
+		{"Root", func(c *resident.Crowd) error {
+			if r := c.Root(0); r != (resident.Root{}) {
+				return nil
+			}
+			return c.Step()
+		}},
+		{"Hips", func(c *resident.Crowd) error {
+			if len(c.Hips(nil)) > 0 {
+				return nil
+			}
+			return c.Step()
+		}},
+	}
+	m, whole := open(t, resident.Options{Capacity: 1, Ground: hills()})
+	needGPU(t, whole)
+	dog := must.Get(body.New(&body.Rig{Names: m.Skel.Names, Parents: m.Skel.Parents, Offsets: m.Skel.Offsets}))(t)
+	for _, first := range calls {
+		_, c := open(t, resident.Options{Capacity: 2, Ground: hills()})
+		must.Get(c.Add(feature.Place{Pos: m3.V(1, 0, 2)}))(t)
+		mesh := must.Get(c.NewMesh(&dog.Levels[0], 1))(t)
+		must.Do(t, c.Step())
+		must.Do(t, c.Save(&st, 0))
+		must.Do(t, c.Step())
+		c.Strand()
+		err := first.call(c)
+		if err == nil || !strings.Contains(err.Error(), "cannot take over") {
+			t.Errorf("%s: %v", first.name, err)
+		}
+		for _, later := range append(calls, []struct {
+			name string
+			call func(*resident.Crowd) error
+		}{
+			{"Adopt", func(c *resident.Crowd) error { return second(c.Adopt(&st, m3.Vec3{})) }},
+			{"SetGoal", func(c *resident.Crowd) error { return c.SetGoal(0, control.Goal{}) }},
+			{"Remove", func(c *resident.Crowd) error { return c.Remove(0) }},
+			{"NewMesh", func(c *resident.Crowd) error { return second(c.NewMesh(&dog.Levels[0], 1)) }},
+			{"Skin", func(c *resident.Crowd) error { return second(c.Skin(mesh, 0)) }},
+			{"SkinTo", func(c *resident.Crowd) error { return second(c.SkinTo(nil, mesh, 0)) }},
+		}...) {
+			if got := later.call(c); got == nil || got != err {
+				t.Errorf("%s after %s: %v", later.name, first.name, got)
+			}
+		}
+		if c.Device() != "" || c.Matrices() != nil {
+			t.Error("it lives on ", c.Device())
+		}
+	}
+}
+
 // Vertices on the GPU are where the matrices of the bones take them.
 func TestSkin(t *testing.T) {
 	m := must.Get(mann.NewModel(must.Get(models.Open("dog"))(t)))(t)

@@ -19,6 +19,12 @@ func (c *Crowd) Break() {
 	}
 }
 
+// Strand is Break, after which no session opens on the processor either.
+func (c *Crowd) Strand() {
+	c.Break()
+	c.opt.Workers = -1
+}
+
 // Source returns the part of the kernels' source that depends on the rig and the ground.
 func (c *Crowd) Source(f *terrain.Field) (string, error) {
 	var text strings.Builder

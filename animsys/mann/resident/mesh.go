@@ -27,10 +27,13 @@ type Mesh struct {
 // NewMesh puts a level of a body on the GPU, for most agents at once. Options.Bind is to be the body's. It is an error without a GPU:
 // renderers then skin by the bones, or by the processor.
 func (c *Crowd) NewMesh(m *body.Mesh, most int) (*Mesh, error) {
+	if err := c.open(); err != nil {
+		return nil, err
+	}
 	switch {
 	case c.gpu == nil:
 		return nil, fmt.Errorf("resident: NewMesh: agents live on the processor: %w", webgpu.ErrLost)
-	case len(m.Pos) == 0 || len(m.Normal) != len(m.Pos) || len(m.Joints) != len(m.Pos) || len(m.Weights) != len(m.Pos):
+	case m == nil || len(m.Pos) == 0 || len(m.Normal) != len(m.Pos) || len(m.Joints) != len(m.Pos) || len(m.Weights) != len(m.Pos):
 		return nil, errors.New("resident: NewMesh: a mesh without vertices, or whose vertices lack normals, joints or weights")
 	case most < 1 || most > c.Capacity():
 		return nil, fmt.Errorf("resident: NewMesh: room for %d agents of a crowd of %d", most, c.Capacity())
@@ -78,6 +81,9 @@ func (c *Crowd) Skin(m *Mesh, agents ...int) (*webgpu.Memory, error) {
 // SkinTo is Skin for the processor: it reads the places of the vertices into dst, (agents, vertices), growing it if it is too small, and
 // returns it.
 func (c *Crowd) SkinTo(dst []m3.Vec3, m *Mesh, agents ...int) ([]m3.Vec3, error) {
+	if m == nil {
+		return dst[:0], c.submit(m, agents, nil)
+	}
 	n := len(agents) * m.vertices
 	if cap(dst) < n {
 		dst = make([]m3.Vec3, n)
@@ -95,7 +101,7 @@ func (c *Crowd) SkinTo(dst []m3.Vec3, m *Mesh, agents ...int) ([]m3.Vec3, error)
 
 // submit skins agents, and reads the vertices if to is not nil.
 func (c *Crowd) submit(m *Mesh, agents []int, to []float32) error {
-	if m.crowd != c || len(agents) > m.most {
+	if m == nil || m.crowd != c || len(agents) > m.most {
 		return fmt.Errorf("resident: Skin: %d agents: the mesh is another crowd's, or has room for %d", len(agents), m.most)
 	}
 	for i, a := range agents {

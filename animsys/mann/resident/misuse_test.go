@@ -27,6 +27,7 @@ func TestMisuse(t *testing.T) {
 	for what, o := range map[string]resident.Options{
 		"Capacity is 0":       {Ground: ik.Level(0)},
 		"Every is -1":         {Capacity: 1, Ground: ik.Level(0), Every: -1},
+		"Workers is -1":       {Capacity: 1, Ground: ik.Level(0), Workers: -1},
 		"Ground is missing":   {Capacity: 1},
 		"Ground is a":         {Capacity: 1, Ground: deck{}},
 		"nodes":               {Capacity: 1, Ground: new(terrain.Field)},

@@ -1,6 +1,8 @@
 package resident
 
 import (
+	"fmt"
+
 	"mannequin/animsys/control"
 	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
@@ -30,11 +32,19 @@ func (c *Crowd) onProcessor() error {
 	return nil
 }
 
-// lost lets the processor take over from the GPU: from the last copy of the agents' states it takes the ticks since, with the goals that
-// they had.
+// lost lets the processor take over from the GPU. If it cannot, the crowd is of no use any more.
 func (c *Crowd) lost() error {
 	c.gpu.work.Close()
 	c.gpu = nil
+	if err := c.takeOver(); err != nil {
+		c.err = fmt.Errorf("resident: the GPU was lost, and the processor cannot take over: %w", err)
+	}
+	c.saved, c.played, c.spare, c.came = nil, nil, nil, nil
+	return c.err
+}
+
+// takeOver takes the ticks since the last copy of the agents' states on the processor, with the goals that they had.
+func (c *Crowd) takeOver() error {
 	if err := c.onProcessor(); err != nil {
 		return err
 	}
@@ -57,7 +67,6 @@ func (c *Crowd) lost() error {
 		}
 	}
 	arrive(c.tick)
-	c.saved, c.played, c.spare, c.came = nil, nil, nil, nil
 	return nil
 }
 

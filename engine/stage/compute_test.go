@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"mannequin/engine/body"
+	"mannequin/engine/internal/gl"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
 )
@@ -108,6 +109,35 @@ func TestComputeErrors(t *testing.T) {
 	}
 	if crowd.SetFrom(1, make([]m3.Xform, 2), make([][3]float32, 1)) == nil {
 		t.Error("a tint for two characters: accepted")
+	}
+	const nothing = 1 << 30
+	if c, err := s.Compute(); err != nil {
+		t.Log("no compute shaders: ", err)
+	} else {
+		buffer := must.Get(c.NewBuffer(64))(t)
+		data := make([]byte, 64)
+		calls := map[string]func(){"Write": func() { c.Write(buffer, 0, data) }, "Read": func() { c.Read(data, buffer, 0) }, "Copy": func() { c.Copy(buffer, buffer, 0, 32, 32) },
+			"launches": func() { c.Begin(); c.End() }, "no call": func() {}}
+		for name, call := range calls {
+			gl.Enable(nothing) // an error of the game's
+			if call(); c.Error() != nil {
+				t.Errorf("%s has the error of others", name)
+			}
+		}
+		gl.Enable(nothing)
+		c.Write(buffer, 32, data)
+		c.Write(buffer, 0, data)
+		if c.Error() == nil {
+			t.Error("a write beyond the end of a buffer: no error")
+		}
+		if err := c.Error(); err != nil {
+			t.Error("an error is reported twice: ", err)
+		}
+		gl.Enable(nothing)
+		if _, err := c.NewProgram("#version 430\nlayout(local_size_x = 1) in; void main() {}"); err != nil || c.Error() != nil {
+			t.Error("a program has the error of others: ", err)
+		}
+		c.DeleteBuffer(buffer)
 	}
 	s.Close()
 	if _, err := s.Compute(); err == nil {

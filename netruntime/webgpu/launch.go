@@ -33,7 +33,7 @@ type OpenGL interface {
 	Uniform(binding int, buffer uint32, at, bytes int64) // binds a part of a uniform buffer
 	Dispatch(program uint32, storage []uint32, x, y int) // with storage buffers at bindings 0, 1, …, after what was launched before
 	End()                                                // gives back the state that Begin found
-	Error() error                                        // the first since the last call
+	Error() error                                        // the first of these calls since the last Error; those that others left are none
 }
 
 // ErrLost is wrapped by the errors of a Work that has no GPU, or no longer.

@@ -14,11 +14,13 @@ import (
 )
 
 // Compute runs compute shaders in the current context: OpenGL 4.3 and newer. Buffers and programs are OpenGL's names. Programs and buffers
-// that were bound stay bound, but for the numbered bindings of storage and uniform buffers and those for copies.
+// that were bound stay bound, but for the numbered bindings of storage and uniform buffers and those for copies. Errors that others left in
+// the context are dropped.
 type Compute struct {
 	name    string
 	most    int64
 	program uint32 // that Begin found
+	calling bool   // since the last Error
 }
 
 // New finds the functions of OpenGL 4.3 for the current context.
@@ -49,7 +51,7 @@ func (c *Compute) MaxBytes() int64 { return c.most }
 
 // NewBuffer makes a buffer.
 func (c *Compute) NewBuffer(bytes int64) (uint32, error) {
-	c.forget()
+	c.call()
 	var b uint32
 	gl.GenBuffers(1, &b)
 	gl.BindBuffer(gl.COPY_WRITE_BUFFER, b)
@@ -66,18 +68,21 @@ func (c *Compute) DeleteBuffer(b uint32) { gl.DeleteBuffers(1, &b) }
 
 // Write copies data into a buffer.
 func (c *Compute) Write(b uint32, at int64, data []byte) {
+	c.call()
 	gl.BindBuffer(gl.COPY_WRITE_BUFFER, b)
 	gl.BufferSubData(gl.COPY_WRITE_BUFFER, int(at), len(data), unsafe.Pointer(unsafe.SliceData(data)))
 }
 
 // Read waits for what was launched, and copies from a buffer.
 func (c *Compute) Read(dst []byte, b uint32, at int64) {
+	c.call()
 	gl.BindBuffer(gl.COPY_READ_BUFFER, b)
 	gl.GetBufferSubData(gl.COPY_READ_BUFFER, int(at), len(dst), unsafe.Pointer(unsafe.SliceData(dst)))
 }
 
 // Copy copies from buffer to buffer.
 func (c *Compute) Copy(from, to uint32, at, toAt, bytes int64) {
+	c.call()
 	gl.BindBuffer(gl.COPY_READ_BUFFER, from)
 	gl.BindBuffer(gl.COPY_WRITE_BUFFER, to)
 	gl.CopyBufferSubData(gl.COPY_READ_BUFFER, gl.COPY_WRITE_BUFFER, int(at), int(toAt), int(bytes))
@@ -85,6 +90,7 @@ func (c *Compute) Copy(from, to uint32, at, toAt, bytes int64) {
 
 // NewProgram compiles a compute shader.
 func (c *Compute) NewProgram(source string) (uint32, error) {
+	c.call()
 	shader := gl.CreateShader(gl.COMPUTE_SHADER)
 	defer gl.DeleteShader(shader)
 	text, free := gl.Strs(source + "\x00")
@@ -113,7 +119,10 @@ func (c *Compute) NewProgram(source string) (uint32, error) {
 func (c *Compute) DeleteProgram(p uint32) { gl.DeleteProgram(p) }
 
 // Begin begins launches.
-func (c *Compute) Begin() { c.program = uint32(context.GetInteger(gl.CURRENT_PROGRAM)) }
+func (c *Compute) Begin() {
+	c.call()
+	c.program = uint32(context.GetInteger(gl.CURRENT_PROGRAM))
+}
 
 // Uniform binds a part of a buffer as a uniform buffer.
 func (c *Compute) Uniform(binding int, b uint32, at, bytes int64) {
@@ -136,8 +145,16 @@ func (c *Compute) End() {
 	gl.UseProgram(c.program)
 }
 
-// forget drops errors of others.
-func (c *Compute) forget() {
+// call begins calls of our own. OpenGL has one error for all, and a game and its renderer may have left theirs: it is not ours.
+func (c *Compute) call() {
+	if !c.calling {
+		forget()
+	}
+	c.calling = true
+}
+
+// forget drops errors. A context that is gone may have one for ever.
+func forget() {
 	for range 16 {
 		if gl.GetError() == gl.NO_ERROR {
 			return
@@ -145,12 +162,16 @@ func (c *Compute) forget() {
 	}
 }
 
-// Error returns the first error since the last call.
+// Error returns the first error of the calls since the last Error.
 func (c *Compute) Error() error {
+	if !c.calling {
+		return nil
+	}
+	c.calling = false
 	code := gl.GetError()
 	if code == gl.NO_ERROR {
 		return nil
 	}
-	c.forget()
+	forget()
 	return fmt.Errorf("compute: OpenGL's error %#x", code)
 }

@@ -39,6 +39,18 @@ type OpenGL interface {
 // ErrLost is wrapped by the errors of a Work that has no GPU, or no longer.
 var ErrLost = errors.New("webgpu: the GPU was lost, or there is none")
 
+// gpuError is an error that wraps ErrLost and says only why.
+type gpuError struct {
+	text string
+	why  error
+}
+
+func (e *gpuError) Error() string   { return e.text }
+func (e *gpuError) Unwrap() []error { return []error{ErrLost, e.why} }
+
+// noGPU returns the error of a Work that cannot open because of err.
+func noGPU(err error) error { return &gpuError{err.Error(), err} }
+
 // Access is what kernels do with a memory.
 type Access int
 

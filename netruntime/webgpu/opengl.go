@@ -5,6 +5,7 @@ package webgpu
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/gogpu/naga"
 	"github.com/gogpu/naga/glsl"
@@ -22,6 +23,7 @@ type glWork struct {
 	buffers  []uint32
 	programs []uint32
 	lost     error
+	log      *slog.Logger
 }
 
 // glNetwork is a network in buffers of OpenGL.
@@ -36,8 +38,8 @@ type glNetwork struct {
 // The uniform buffers of the network's kernels.
 const glRun, glCall = 3, 4
 
-func newGLWork(gl OpenGL) (w *glWork, err error) {
-	w = &glWork{OpenGL: gl}
+func newGLWork(gl OpenGL, log *slog.Logger) (w *glWork, err error) {
+	w = &glWork{OpenGL: gl, log: log}
 	defer func() {
 		if err != nil {
 			w.close()
@@ -61,7 +63,8 @@ func newGLWork(gl OpenGL) (w *glWork, err error) {
 func (w *glWork) check() error {
 	if w.lost == nil {
 		if err := w.Error(); err != nil {
-			w.lost = fmt.Errorf("%w: %w", ErrLost, err)
+			w.lost = &gpuError{fmt.Sprintf("webgpu: OpenGL of %s is lost: %v", w.Name(), err), err}
+			w.log.Error("OpenGL is lost for compute shaders, the processor goes on from here", "err", err)
 		}
 	}
 	return w.lost
@@ -209,7 +212,7 @@ func (w *glWork) close() {
 
 // openGL returns a Work on OpenGL.
 func openGL(o WorkOptions, access []Access) (*Work, error) {
-	gl, err := newGLWork(o.OpenGL)
+	gl, err := newGLWork(o.OpenGL, o.Log)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,7 @@
 package webgpu
 
 import (
-	"fmt"
+	"errors"
 
 	"mannequin/netruntime"
 	"mannequin/netruntime/internal/program"
@@ -22,7 +22,7 @@ type (
 	}
 )
 
-var errWebGL = fmt.Errorf("%w: a browser's OpenGL has no compute shaders", ErrLost)
+var errWebGL = noGPU(errors.New("webgpu: a browser's OpenGL has no compute shaders"))
 
 func openGL(WorkOptions, []Access) (*Work, error)                  { return nil, errWebGL }
 func (w *glWork) check() error                                     { return errWebGL }

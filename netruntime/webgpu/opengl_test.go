@@ -4,6 +4,8 @@ package webgpu
 
 import (
 	"errors"
+	"log/slog"
+	"strings"
 	"testing"
 
 	"mannequin/internal/testing/must"
@@ -15,10 +17,11 @@ type counting struct {
 	programs map[uint32]bool
 	made     int
 	bad      int // from 1 on; 0 is none
+	err      error
 }
 
 func (c *counting) Name() string                 { return "counting" }
-func (c *counting) Error() error                 { return nil }
+func (c *counting) Error() error                 { return c.err }
 func (c *counting) DeleteProgram(program uint32) { delete(c.programs, program) }
 
 func (c *counting) NewProgram(string) (uint32, error) {
@@ -44,5 +47,42 @@ func TestOpenGLPrograms(t *testing.T) {
 		if _, err := NewWork(WorkOptions{OpenGL: c}); err == nil || c.made != bad || len(c.programs) > 0 {
 			t.Errorf("program %d does not compile: error %v, %d programs were made, %d are left", bad, err, c.made, len(c.programs))
 		}
+	}
+}
+
+// TestWorkErrors: errors of a Work say once why there is no GPU, and that it was lost, and wrap ErrLost.
+func TestWorkErrors(t *testing.T) {
+	right := theDevice
+	defer func() { theDevice = right }()
+	theDevice = func() (*device, error) { return nil, errors.New("webgpu: no Vulkan driver") }
+	_, err := NewWork(WorkOptions{})
+	if !errors.Is(err, ErrLost) || err.Error() != "webgpu: no Vulkan driver" {
+		t.Error("no driver: ", err)
+	}
+	theDevice = right
+
+	var log strings.Builder
+	c := &counting{programs: map[uint32]bool{}}
+	w := must.Get(NewWork(WorkOptions{OpenGL: c, Log: slog.New(slog.NewTextHandler(&log, nil))}))(t)
+	defer w.Close()
+	c.err = errFault
+	for range 2 {
+		err := w.Write(&Memory{}, 0, nil)
+		if !errors.Is(err, ErrLost) || !errors.Is(err, errFault) || err.Error() != "webgpu: OpenGL of counting is lost: the driver's error" {
+			t.Error("an error of OpenGL: ", err)
+		}
+	}
+	if strings.Count(log.String(), "\n") != 1 || !strings.Contains(log.String(), "the driver's error") {
+		t.Errorf("the log of a loss: %q", log.String())
+	}
+
+	f := openFaulty(t)
+	w = must.Get(NewWork(WorkOptions{Log: slog.New(slog.DiscardHandler)}, ReadWrite))(t)
+	defer w.Close()
+	to := must.Get(w.Results(64))(t)
+	f.left.Store(1)
+	err = w.Submit(nil, nil, to)
+	if !errors.Is(err, ErrLost) || !strings.HasPrefix(err.Error(), "webgpu: the GPU was lost: ") || strings.Count(err.Error(), "webgpu") != 1 || strings.Count(err.Error(), "lost") != 1 {
+		t.Error("an error of the driver: ", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/gogpu/gputypes"
@@ -93,11 +94,11 @@ func NewWork(o WorkOptions, access ...Access) (*Work, error) {
 		return openGL(o, access)
 	}
 	if err := held(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrLost, err)
+		return nil, noGPU(err)
 	}
 	d, err := theDevice()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrLost, err)
+		return nil, noGPU(err)
 	}
 	w := &Work{opt: o, device: d, access: access}
 	return w, w.do(func() (err error) {
@@ -158,7 +159,7 @@ func (w *Work) checked(f func() error) error {
 		return err
 	}
 	fail(w.opt.Log, err)
-	return fmt.Errorf("%w: %w", ErrLost, err)
+	return &gpuError{"webgpu: the GPU was lost: " + strings.TrimPrefix(err.Error(), "webgpu: "), err}
 }
 
 // Memory makes memory.

@@ -2,11 +2,7 @@
 
 package webgpu
 
-import (
-	"fmt"
-
-	"mannequin/netruntime"
-)
+import "mannequin/netruntime"
 
 // Work is work of one's own on the GPU; see the build with the tag.
 type Work struct{}
@@ -33,7 +29,7 @@ type Network struct {
 // Results is what a submission copies for the processor.
 type Results struct{}
 
-var errNoWork = fmt.Errorf("%w: %w", ErrLost, errNotBuilt)
+var errNoWork = noGPU(errNotBuilt)
 
 // NewWork returns an error that wraps ErrLost.
 func NewWork(o WorkOptions, access ...Access) (*Work, error) { return nil, errNoWork }

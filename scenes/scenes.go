@@ -215,6 +215,12 @@ type Lasting interface {
 // Saver is a scene that uses Input.Watched and Input.Saving: its distant agents update less often.
 type Saver interface{ Saves() }
 
+// Resident is a scene some of whose agents can live on a GPU.
+type Resident interface {
+	// OnGPU returns the number of agents there, and the GPU's name: 0 and "" without one.
+	OnGPU() (agents int, device string)
+}
+
 // Exporter is a scene whose player can export its motion.
 type Exporter interface {
 	// Export returns the motion that the player asked for since the last call, nil if there is

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -202,11 +203,11 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// Distant dogs live on the GPU if the program and OpenGL can do that, else they stay, and the log says why.
+// Distant dogs live on the GPU if the program and OpenGL can do that, else they stay, and the log says why. A second recording has the same
+// bytes.
 func TestGPUBeyond(t *testing.T) {
 	needPicture(t)
-	out := filepath.Join(t.TempDir(), "frames")
-	code, _, stderr := demo(t, "--scene", "herd", "--gpu-beyond", "1", "--model", modelFile(t), "--agents", "3", "--out", out, "--seconds", "0.1", "--fps", "20", "--width", "160", "--height", "90")
+	model := modelFile(t)
 	want := "make build-webgpu"
 	if webgpu.Built {
 		st := must.Get(stage.Open(stage.Options{Width: 64, Height: 64, Offscreen: true}))(t)
@@ -216,8 +217,36 @@ func TestGPUBeyond(t *testing.T) {
 		}
 		st.Close()
 	}
-	if files, _ := os.ReadDir(out); code != 0 || len(files) != 2 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, want) {
-		t.Errorf("exit %d, %d frames, stderr %q, want one line with %q", code, len(files), stderr, want)
+	var first []byte
+	for range 2 {
+		out := filepath.Join(t.TempDir(), "frames")
+		code, _, stderr := demo(t, "--scene", "herd", "--gpu-beyond", "1", "--model", model, "--agents", "3", "--out", out, "--seconds", "0.4", "--fps", "20", "--width", "640", "--height", "360")
+		files := must.Get(filepath.Glob(filepath.Join(out, "*")))(t)
+		if code != 0 || len(files) != 8 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, want) {
+			t.Fatalf("exit %d, %d frames, stderr %q, want one line with %q", code, len(files), stderr, want)
+		}
+		var all []byte
+		for _, f := range files {
+			all = append(all, must.Get(os.ReadFile(f))(t)...)
+		}
+		if first == nil {
+			first = all
+		} else if !bytes.Equal(all, first) {
+			t.Error("a second recording is another one")
+		}
+	}
+}
+
+// A measurement says how many agents live on which GPU.
+func TestMeasureGPU(t *testing.T) {
+	code, stdout, stderr := demo(t, "--scene", "herd", "--gpu-beyond", "1", "--model", modelFile(t), "--agents", "3", "--no-render", "--seconds", "0.1", "--json")
+	var r report
+	if err := json.Unmarshal([]byte(stdout), &r); code != 0 || err != nil || r.Agents != 3 {
+		t.Fatalf("exit %d, %v, %d agents, stderr %q", code, err, r.Agents, stderr)
+	}
+	device, err := webgpu.Device()
+	if want := map[bool]int{true: 3}[err == nil]; r.OnGPU != want || r.GPU != device {
+		t.Errorf("%d agents on %q, want %d on %q", r.OnGPU, r.GPU, want, device)
 	}
 }
 

@@ -21,6 +21,8 @@ import (
 type report struct {
 	Scene   string   `json:"scene"`
 	Agents  int      `json:"agents"`
+	OnGPU   int      `json:"agents_on_gpu"` // at the end
+	GPU     string   `json:"gpu"`           // on which; "" is none
 	Machine string   `json:"machine"`
 	Threads int      `json:"threads"`
 	Kernels []string `json:"kernels"` // used by the networks
@@ -181,6 +183,9 @@ func measure(ctx context.Context, o options, s scenes.Scene, player scenes.Scrip
 	for i := range f.Casts {
 		r.Agents += f.Casts[i].Len()
 	}
+	if on, ok := s.(scenes.Resident); ok {
+		r.OnGPU, r.GPU = on.OnGPU()
+	}
 	if o.json {
 		enc := json.NewEncoder(stdout)
 		enc.SetIndent("", "  ")
@@ -215,6 +220,9 @@ func (r *report) print(w io.Writer) error {
 	fmt.Fprintf(t, "\t%.3f\t%.3f\t%.3f\t%.3f\t%d\t%.2f\t%.0f\t%.1f → %.1f\t\n", r.Mean, r.Median, r.P99, r.Max, r.Late, r.Allocs, r.Bytes, float64(r.HeapBegin)/(1<<20), float64(r.HeapEnd)/(1<<20))
 	if err := t.Flush(); err != nil {
 		return err
+	}
+	if r.GPU != "" {
+		fmt.Fprintf(w, "\n%d agents were on the GPU at the end, %s\n", r.OnGPU, r.GPU)
 	}
 	if r.Budget > 0 && r.Saves {
 		fmt.Fprintf(w, "\nbudget %g ms: %d ticks over it; distances for full update rates are reduced by %.0f %%\n", r.Budget, r.Over, 100*r.Saving)

@@ -97,9 +97,6 @@ func record(ctx context.Context, o options, st *stage.Stage, s scenes.Scene, pla
 		},
 		draw: func(t float64, dt time.Duration) error {
 			frameCamera(st.Camera, v.Frame.Seat, t, dt.Seconds())
-			if o.setup.GPUBeyond > 0 {
-				return v.Draw(dt, v.Frame.Help, x.lines(fmt.Sprintf("%.1f ms a tick", v.TickTime()))...)
-			}
 			return v.Draw(dt, v.Frame.Help, x.lines()...)
 		},
 	}

@@ -39,9 +39,10 @@ type Scene struct {
 }
 
 var (
-	_ scenes.Scene  = (*Scene)(nil)
-	_ scenes.Traced = (*Scene)(nil)
-	_ scenes.Saver  = (*Scene)(nil)
+	_ scenes.Scene    = (*Scene)(nil)
+	_ scenes.Traced   = (*Scene)(nil)
+	_ scenes.Saver    = (*Scene)(nil)
+	_ scenes.Resident = (*Scene)(nil)
 )
 
 // New builds the scene: the dogs stand around the origin and face in different directions.
@@ -103,6 +104,14 @@ func (s *Scene) Hash() uint64 {
 	return s.far.Hash(s.Pack.Hash())
 }
 
+// OnGPU returns the number of dogs on the GPU, and its name.
+func (s *Scene) OnGPU() (dogs int, device string) {
+	if s.far == nil || s.far.Device() == "" {
+		return 0, ""
+	}
+	return s.far.Away(), s.far.Device()
+}
+
 // Close stops the workers, and leaves the GPU.
 func (s *Scene) Close() error {
 	err := s.Pack.Close()
@@ -139,9 +148,9 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	dst.Focus, dst.Heading, dst.Seat = mid.Scale(1/float32(max(n, 1))), 0, scenes.Overlook(n)
 	s.DrawOverlays(dst, 0, -1, false, alpha)
 	line := scenes.Count(n, "dog", "dogs")
-	switch {
-	case s.far != nil && s.far.Device() != "":
-		line += fmt.Sprintf(": %d near, %d far ones on the GPU, %s", n-s.far.Away(), s.far.Away(), s.far.Device())
+	switch away, device := s.OnGPU(); {
+	case device != "":
+		line += fmt.Sprintf(": %d near, %d far ones on the GPU, %s", n-away, away, device)
 	case s.asked:
 		line += ", all on the processor: there is no GPU for those far away"
 	}

@@ -92,6 +92,9 @@ func TestWithoutGPU(t *testing.T) {
 	if asked.Hash() != plain.Hash() {
 		t.Error("dogs move otherwise")
 	}
+	if n, device := asked.OnGPU(); n != 0 || device != "" {
+		t.Errorf("%d dogs on %s", n, device)
+	}
 	var f scenes.Frame
 	asked.Frame(&f, 1)
 	if len(f.Casts) != 1 || len(f.Far) != 0 || len(f.HUD) != 1 || !strings.Contains(f.HUD[0], "3 dogs, all on the processor") {

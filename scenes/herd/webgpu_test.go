@@ -57,7 +57,10 @@ func TestWebGPUHerd(t *testing.T) {
 		in := scenes.Input{Watched: true, Eye: m3.V(6*m3.Sin(a), 2, 6*m3.Cos(a))}
 		testscene.Step(t, stay, 1, in)
 		testscene.Step(t, move, 1, in)
-		away := move.far.Away()
+		away, device := move.OnGPU()
+		if device == "" {
+			t.Fatal("the GPU is lost")
+		}
 		if away != was {
 			changes++
 		}

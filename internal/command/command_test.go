@@ -61,3 +61,20 @@ func TestPlain(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A number that is 0 only because it is too small is refused.
+func TestNumberOfZero(t *testing.T) {
+	var wide float64
+	var narrow float32
+	for text, ok := range map[string]bool{"0": true, "0.000": true, "0e9": true, "-0": true, "1e-40": true, "1e-60": false, "-1e-60": false, "0.5E-400": false} {
+		c := &cobra.Command{Use: "tool"}
+		Number(c, &wide, "wide", 1, -1, 1, "")
+		Number(c, &narrow, "narrow", 1, -1, 1, "")
+		if err := c.Flags().Set("narrow", text); (err == nil) != ok || ok && (narrow > 1e-39 || narrow == 1) {
+			t.Errorf("float32 %s: %g, %v", text, narrow, err)
+		}
+		if err := c.Flags().Set("wide", text); (err == nil) != (text != "0.5E-400") || err == nil && wide == 1 {
+			t.Errorf("float64 %s: %g, %v", text, wide, err)
+		}
+	}
+}

@@ -50,8 +50,17 @@ func (r *ranged[T]) Set(text string) error {
 	if err != nil || !(v >= r.lo && v <= r.hi) {
 		return errors.New("want " + r.span())
 	}
+	if v == 0 && !zero(text) {
+		return errors.New("want " + r.span() + ": so small a number is rounded to 0")
+	}
 	*r.v = v
 	return nil
+}
+
+// zero reports whether a number that is rounded to 0 was written as 0.
+func zero(text string) bool {
+	digits, _, _ := strings.Cut(strings.ToLower(text), "e")
+	return !strings.ContainsAny(digits, "123456789")
 }
 
 func (r *ranged[T]) String() string {

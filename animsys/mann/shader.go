@@ -117,8 +117,6 @@ func (b *Batch) NewShader(in, out int) (*Shader, error) {
 	whole("out_bone", l.OutBone(0))
 	whole("out_phase", l.OutPhase(0))
 	whole("out_root", l.OutRoot())
-	whole("net_in", in)
-	whole("net_out", out)
 	whole("goal_size", GoalLen)
 	whole("stride", stride)
 	number("rate", Rate)
@@ -156,6 +154,9 @@ func (b *Batch) NewShader(in, out int) (*Shader, error) {
 	}
 	number("ceiling_room", room)
 
+	// Not constants: another number of rows would be another kernel, which drivers compile anew. A float32 is exact up to 2²⁴.
+	table("net_in", float32(in&0xffff), float32(in>>16))
+	table("net_out", float32(out&0xffff), float32(out>>16))
 	var blends []float32
 	for _, w := range b.blend {
 		blends = append(blends, w.pos, w.dir, w.vel)

@@ -40,6 +40,11 @@ const bones_size = 12u * joints + phases;
 const pose_size = bones_size + actions; // of a remembered pose
 const row_size = good + 2u * pose_size;
 
+// net_place returns a place in the network's memory, of a table: its lower 16 bits, and the upper ones.
+fn net_place(at: u32) -> u32 {
+	return u32(tables[at]) + (u32(tables[at + 1u]) << 16u);
+}
+
 fn get2(at: u32) -> vec2<f32> {
 	return vec2<f32>(rows[at], rows[at + 1u]);
 }
@@ -303,7 +308,7 @@ fn prepare(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
 			rows[base + leap] = 0.0;
 		}
 	}
-	gather(base, net_in + group.x * inputs, thread);
+	gather(base, net_place(net_in) + group.x * inputs, thread);
 }
 
 // gather writes a row's inputs at x.
@@ -494,8 +499,8 @@ fn advance(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
 	if goals[goal + 5u] == 0.0 {
 		return;
 	}
-	let x = net_in + group.x * inputs;
-	let y = net_out + group.x * outputs;
+	let x = net_place(net_in) + group.x * inputs;
+	let y = net_place(net_out) + group.x * outputs;
 	var bounded = true;
 	for (var c = thread; c < outputs; c += 64u) {
 		let v = net[y + c];

@@ -142,7 +142,10 @@ func TestTour(t *testing.T) {
 func TestSameBits(t *testing.T) {
 	_, many := open(t, resident.Options{Capacity: 20, Ground: hills()})
 	needGPU(t, many)
-	_, alone := open(t, resident.Options{Capacity: 1, Ground: hills()})
+	_, alone := open(t, resident.Options{Capacity: 400, Ground: hills()}) // its network's outputs are beyond float32 number 65,536
+	if in, out := alone.Places(); max(in, out) < 1<<16 {
+		t.Error("the network's inputs begin at ", in, ", its outputs at ", out)
+	}
 	at := feature.Place{Pos: m3.V(3, 0, -2), Yaw: 1}
 	for i := range 5 {
 		must.Get(many.Add(feature.Place{Pos: m3.V(float32(i), 0, 0)}))(t)
@@ -181,14 +184,27 @@ func TestSameBits(t *testing.T) {
 	}
 }
 
-// Drivers keep compiled kernels by their source, and some take ten seconds to compile.
+// Drivers keep compiled kernels by their source, and some take ten seconds to compile: all crowds of a model have the same, whatever their
+// number and their ground.
 func TestSameSource(t *testing.T) {
-	_, c := open(t, resident.Options{Capacity: 3, Ground: hills()})
-	want := must.Get(c.Source(hills()))(t)
+	m, c := open(t, resident.Options{Capacity: 3, Ground: hills()})
+	want, tables, scene, err := c.Source(hills(), 64, 128)
+	must.Do(t, err)
 	for range 30 {
-		if must.Get(c.Source(hills()))(t) != want {
+		again, t2, s2, err := c.Source(hills(), 64, 128)
+		if must.Do(t, err); again != want || !slices.Equal(t2, tables) || !slices.Equal(s2, scene) {
 			t.Fatal("the same crowd has another source")
 		}
+	}
+	ground := &terrain.Field{X0: -3, Z0: 7, Cell: 2, NX: 5, NZ: 4, Y: make([]float32, 20)}
+	_, more := open(t, resident.Options{Capacity: 50, Ground: ground, Bind: slices.Repeat([]m3.Xform{{Pos: m3.V(0, 1, 0), Rot: m3.Ident}}, m.Skel.Len())})
+	other, t2, s2, err := more.Source(ground, 3<<16+5, 1<<24+7)
+	must.Do(t, err)
+	if other != want {
+		t.Error("a crowd of another number, on other ground, has another source")
+	}
+	if len(t2) != len(tables) || slices.Equal(t2, tables) || len(scene)-len(s2) != 161*161-20 {
+		t.Error("its tables are not of its own: ", len(t2), " and ", len(s2), " numbers")
 	}
 }
 

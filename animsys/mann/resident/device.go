@@ -196,20 +196,20 @@ func (d *device) rigTables(text *strings.Builder, c *Crowd, tables []float32) ([
 	number("most_drop", s.MaxDrop)
 	number("clearance", s.Clearance)
 	number("most_slope", s.MaxSlope)
-	whole("roots", d.n*d.joints*mann.PoseLen)
 	return tables, nil
 }
 
-// sceneTables returns the heights of the ground and the inverse of the bind pose, and writes their constants.
+// sceneTables returns what differs from crowd to crowd: the capacity, the place and size of the ground, the inverse of the bind pose, and the
+// heights of the ground; and writes the constants that say where. So all crowds of a model have the same kernels: drivers keep compiled ones by
+// their source.
 func (d *device) sceneTables(text *strings.Builder, c *Crowd, f *terrain.Field) (scene []float32) {
 	text.WriteString("@group(0) @binding(5) var<storage, read_write> matrices: array<f32>;\n@group(0) @binding(6) var<storage, read> scene: array<f32>;\n")
-	// Always in one order: drivers keep compiled kernels by their source.
-	for _, c := range []struct {
-		name string
-		v    float32
-	}{{"field_x", f.X0}, {"field_z", f.Z0}, {"field_cell", f.Cell}} {
-		fmt.Fprintf(text, "const %s: f32 = f32(%s);\n", c.name, strconv.FormatFloat(float64(c.v), 'f', -1, 32))
+	whole := func(name string, v int) { fmt.Fprintf(text, "const %s = %du;\n", name, v) }
+	for i, name := range []string{"capacity", "field_x", "field_z", "field_cell", "field_nx", "field_nz"} {
+		whole(name, i)
 	}
+	scene = []float32{float32(d.n), f.X0, f.Z0, f.Cell, float32(f.NX), float32(f.NZ)}
+	whole("binds", len(scene))
 	for j := range d.joints {
 		x := m3.Identity
 		if c.opt.Bind != nil {
@@ -217,7 +217,7 @@ func (d *device) sceneTables(text *strings.Builder, c *Crowd, f *terrain.Field) 
 		}
 		scene = append(scene, x.Pos.X, x.Pos.Y, x.Pos.Z, 0, x.Rot.X, x.Rot.Y, x.Rot.Z, x.Rot.W)
 	}
-	fmt.Fprintf(text, "const binds = 0u;\nconst heights = %du;\nconst field_nx = %du;\nconst field_nz = %du;\n", len(scene), f.NX, f.NZ)
+	whole("heights", len(scene))
 	return append(scene, f.Y...)
 }
 

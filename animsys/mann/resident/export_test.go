@@ -25,14 +25,21 @@ func (c *Crowd) Strand() {
 	c.opt.Workers = -1
 }
 
-// Source returns the part of the kernels' source that depends on the rig and the ground.
-func (c *Crowd) Source(f *terrain.Field) (string, error) {
+// Source returns the source of the kernels, and their tables, for a network whose inputs and outputs are somewhere in its memory.
+func (c *Crowd) Source(f *terrain.Field, in, out int) (source string, tables, scene []float32, err error) {
+	shader, err := c.porter.NewShader(in, out)
+	if err != nil {
+		return "", nil, nil, err
+	}
 	var text strings.Builder
 	d := &device{joints: c.model.Skel.Len(), n: c.opt.Capacity}
-	_, err := d.rigTables(&text, c, nil)
-	d.sceneTables(&text, c, f)
-	return text.String(), err
+	tables, err = d.rigTables(&text, c, shader.Tables)
+	scene = d.sceneTables(&text, c, f)
+	return text.String() + shader.Source, tables, scene, err
 }
+
+// Places returns where the network's inputs and outputs begin in its memory, in float32s.
+func (c *Crowd) Places() (in, out int) { return c.gpu.network.In, c.gpu.network.Out }
 
 // Kept returns the number of ticks and of arrivals that are kept for a loss of the GPU.
 func (c *Crowd) Kept() (ticks, arrivals int) { return len(c.played), len(c.came) }

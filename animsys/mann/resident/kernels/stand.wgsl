@@ -1,6 +1,6 @@
 // Puts flat poses on the ground: what ik.Legged does with an agent of which it remembers nothing, with its foot lock off. So there is no
 // lock, no easing over time and no bound on accelerations. The names are those of package ik, where the reasons are. A workgroup works on
-// an agent, a thread has a joint, and later a leg. grounds.go puts constants before this.
+// an agent, a thread has a joint, and later a leg. device.go puts constants before this.
 
 var<workgroup> tips: array<vec4<f32>, 8>;   // of legs: the tip's place, and how much the body must help
 var<workgroup> ankles: array<vec4<f32>, 8>; // the ankle's place, and the share of its length that the leg uses freely
@@ -27,34 +27,42 @@ const sunk_depth = 0.02;
 const tail_sweep = 0.0833333;
 const tiny = 1e-6;
 
+fn field_columns() -> u32 {
+	return u32(scene[field_nx]);
+}
+
+fn field_lines() -> u32 {
+	return u32(scene[field_nz]);
+}
+
 // height_at returns the height of the field at (x, z): see terrain.Field.
 fn height_at(x: f32, z: f32) -> f32 {
-	let u = clamp((x - field_x) / field_cell, 0.0, f32(field_nx - 1u));
-	let v = clamp((z - field_z) / field_cell, 0.0, f32(field_nz - 1u));
-	let i = min(u32(u), field_nx - 2u);
-	let k = min(u32(v), field_nz - 2u);
-	let n = heights + k * field_nx + i;
+	let u = clamp((x - scene[field_x]) / scene[field_cell], 0.0, f32(field_columns() - 1u));
+	let v = clamp((z - scene[field_z]) / scene[field_cell], 0.0, f32(field_lines() - 1u));
+	let i = min(u32(u), field_columns() - 2u);
+	let k = min(u32(v), field_lines() - 2u);
+	let n = heights + k * field_columns() + i;
 	let a = lerp(scene[n], scene[n + 1u], u - f32(i));
-	let b = lerp(scene[n + field_nx], scene[n + field_nx + 1u], u - f32(i));
+	let b = lerp(scene[n + field_columns()], scene[n + field_columns() + 1u], u - f32(i));
 	return lerp(a, b, v - f32(k));
 }
 
 // slope_of returns the slopes at a node.
 fn slope_of(i: u32, k: u32) -> vec2<f32> {
 	let i0 = max(i, 1u) - 1u;
-	let i1 = min(i + 1u, field_nx - 1u);
+	let i1 = min(i + 1u, field_columns() - 1u);
 	let k0 = max(k, 1u) - 1u;
-	let k1 = min(k + 1u, field_nz - 1u);
-	return vec2<f32>((scene[heights + k * field_nx + i1] - scene[heights + k * field_nx + i0]) / (f32(i1 - i0) * field_cell),
-		(scene[heights + k1 * field_nx + i] - scene[heights + k0 * field_nx + i]) / (f32(k1 - k0) * field_cell));
+	let k1 = min(k + 1u, field_lines() - 1u);
+	return vec2<f32>((scene[heights + k * field_columns() + i1] - scene[heights + k * field_columns() + i0]) / (f32(i1 - i0) * scene[field_cell]),
+		(scene[heights + k1 * field_columns() + i] - scene[heights + k0 * field_columns() + i]) / (f32(k1 - k0) * scene[field_cell]));
 }
 
 // slope_at returns the change of height along x and z.
 fn slope_at(x: f32, z: f32) -> vec2<f32> {
-	let u = clamp((x - field_x) / field_cell, 0.0, f32(field_nx - 1u));
-	let v = clamp((z - field_z) / field_cell, 0.0, f32(field_nz - 1u));
-	let i = min(u32(u), field_nx - 2u);
-	let k = min(u32(v), field_nz - 2u);
+	let u = clamp((x - scene[field_x]) / scene[field_cell], 0.0, f32(field_columns() - 1u));
+	let v = clamp((z - scene[field_z]) / scene[field_cell], 0.0, f32(field_lines() - 1u));
+	let i = min(u32(u), field_columns() - 2u);
+	let k = min(u32(v), field_lines() - 2u);
 	let a = lerp2(slope_of(i, k), slope_of(i + 1u, k), u - f32(i));
 	let b = lerp2(slope_of(i, k + 1u), slope_of(i + 1u, k + 1u), u - f32(i));
 	return lerp2(a, b, v - f32(k));
@@ -445,7 +453,7 @@ fn stand_up(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_i
 	}
 	if thread == 0u {
 		let base = group.x * row_size;
-		let at = roots + 8u * group.x;
+		let at = 8u * (u32(scene[capacity]) * joints + group.x); // behind the poses of all agents
 		let p = pos_at(base, now);
 		let d = dir_at(base, now);
 		let v = vel_at(base, now);

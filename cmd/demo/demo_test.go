@@ -240,6 +240,26 @@ func TestGPUBeyond(t *testing.T) {
 	}
 }
 
+func TestOpenGL(t *testing.T) {
+	needPicture(t)
+	st := must.Get(stage.Open(stage.Options{Width: 64, Height: 64, Offscreen: true}))(t)
+	name := st.Driver()
+	_, err := st.Compute()
+	st.Close()
+	code, stdout, stderr := demo(t, "opengl")
+	if err == nil && (code != 0 || stderr != "" || !strings.HasPrefix(stdout, "OpenGL 4.") || !strings.HasSuffix(stdout, ", "+name+"\n")) {
+		t.Errorf("exit %d, %q, %q", code, stdout, stderr)
+	}
+	if err != nil && (code != 1 || stdout != "" || stderr != "demo: "+err.Error()+"\n") {
+		t.Errorf("exit %d, %q, %q, want %v", code, stdout, stderr, err)
+	}
+	// Mesa answers as an older driver.
+	t.Setenv("MESA_GL_VERSION_OVERRIDE", "3.3")
+	if code, stdout, stderr := demo(t, "opengl"); strings.Contains(name, "llvmpipe") && (code != 1 || stdout != "" || !strings.Contains(stderr, "OpenGL 3.3 of "+name+" has no compute shaders: want 4.3")) {
+		t.Errorf("exit %d, %q, %q", code, stdout, stderr)
+	}
+}
+
 // A measurement says how many agents live on which GPU.
 func TestMeasureGPU(t *testing.T) {
 	code, stdout, stderr := demo(t, "--scene", "herd", "--gpu-beyond", "1", "--model", modelFile(t), "--agents", "3", "--no-render", "--seconds", "0.1", "--json")

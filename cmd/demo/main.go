@@ -157,7 +157,7 @@ func newCommand() *cobra.Command {
 	command.Number(c, &o.budget, "budget", 12, 0, 1e4, "`milliseconds` per tick, in a window or with --no-render; distant agents update less often to stay within it; 0 is no limit")
 	f.BoolVar(&o.json, "json", false, "with --no-render: print one JSON object")
 	command.Number(c, &o.workers, "workers", 0, 0, 1024, "worker goroutines; 0 is one per core")
-	c.AddCommand(newReel())
+	c.AddCommand(newReel(), newOpenGL())
 	return c
 }
 

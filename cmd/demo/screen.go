@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/spf13/cobra"
+
 	"mannequin/animsys/mann/resident"
 	"mannequin/animsys/skel"
 	"mannequin/engine/body"
@@ -57,6 +59,29 @@ func (s *screen) gpu(of *skel.Skeleton) (o resident.Options, err error) {
 	o.OpenGL = compute
 	o.Bind, err = body.Stand(&body.Rig{Names: of.Names, Parents: of.Parents, Offsets: of.Offsets})
 	return o, err
+}
+
+// newOpenGL returns the command that says whether pictures have compute shaders. mannequin doctor runs it, which has no OpenGL.
+func newOpenGL() *cobra.Command {
+	return &cobra.Command{
+		Use:   "opengl",
+		Short: "Report the OpenGL of windows and recordings, and whether it has the compute shaders of --gpu-beyond",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s := screen{title: "mannequin", width: 64, height: 64, window: true, stderr: cmd.ErrOrStderr()}
+			defer s.close()
+			st, err := s.open()
+			if err != nil {
+				return err
+			}
+			c, err := st.Compute()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "OpenGL %s, %s\n", c.Version(), c.Name())
+			return nil
+		},
+	}
 }
 
 // close closes the stage.

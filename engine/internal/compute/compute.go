@@ -18,6 +18,7 @@ import (
 // the context are dropped.
 type Compute struct {
 	name    string
+	version string
 	most    int64
 	program uint32 // that Begin found
 	calling bool   // since the last Error
@@ -35,7 +36,7 @@ func New() (*Compute, error) {
 	if err := gl.Init(); err != nil {
 		return nil, err
 	}
-	c := &Compute{name: context.Renderer()}
+	c := &Compute{name: context.Renderer(), version: fmt.Sprintf("%d.%d", major, minor)}
 	gl.GetInteger64v(gl.MAX_SHADER_STORAGE_BLOCK_SIZE, &c.most)
 	if n := context.GetInteger(gl.MAX_COMPUTE_SHADER_STORAGE_BLOCKS); n < 8 {
 		return nil, fmt.Errorf("compute: %s has %d storage blocks, want 8", c.name, n)
@@ -45,6 +46,9 @@ func New() (*Compute, error) {
 
 // Name returns the name of the renderer.
 func (c *Compute) Name() string { return c.name }
+
+// Version returns the version of OpenGL, such as 4.6.
+func (c *Compute) Version() string { return c.version }
 
 // MaxBytes returns the most bytes of a storage buffer.
 func (c *Compute) MaxBytes() int64 { return c.most }

@@ -2,6 +2,8 @@
 package doctor
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +39,7 @@ type doctorReport struct {
 func New() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Report what this machine can do: processor, window, headless picture, video, GPU, gamepad",
+		Short: "Report what this machine can do: processor, window, headless picture, video, GPU, compute shaders, gamepad",
 		Example: `  mannequin doctor
   mannequin doctor --json`,
 		Args: cobra.NoArgs,
@@ -69,6 +72,7 @@ func diagnose() []finding {
 		program("video", "ffmpeg", "install ffmpeg; without it the demo writes GIF and PNG"),
 		gpu(),
 		anyGPU(),
+		openGL(besides("demo")),
 		gamepad(),
 	}
 }
@@ -102,6 +106,46 @@ func anyGPU() finding {
 	}
 	return finding{Name: "webgpu", OK: true, Detail: name}
 }
+
+// besides returns the path of another of our programs in the folder of this one.
+func besides(name string) string {
+	self, err := os.Executable()
+	if err != nil {
+		return name
+	}
+	return filepath.Join(filepath.Dir(self), name+filepath.Ext(self))
+}
+
+// openGL asks the demo whether OpenGL has compute shaders: this program has no OpenGL.
+func openGL(demo string) finding {
+	f := finding{Name: "compute shaders", Remedy: "demo --gpu-beyond leaves all dogs on the processor"}
+	if _, err := os.Stat(demo); err != nil {
+		f.Detail, f.Remedy = "needs the demo, and there is no "+demo, "make build"
+		return f
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), openGLTimeout)
+	defer cancel()
+	ask := exec.CommandContext(ctx, demo, "opengl")
+	ask.WaitDelay = time.Second
+	out, err := ask.Output()
+	if err == nil {
+		f.OK, f.Detail, f.Remedy = true, strings.TrimSpace(string(out)), ""
+		return f
+	}
+	f.Detail = demo + " opengl: " + err.Error()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		// Drivers may print lines before its own.
+		lines := strings.Split(strings.TrimSpace(string(exit.Stderr)), "\n")
+		if last, ok := strings.CutPrefix(lines[len(lines)-1], "demo: "); ok {
+			f.Detail = last
+		}
+	}
+	return f
+}
+
+// openGLTimeout is the longest wait for the demo.
+const openGLTimeout = 30 * time.Second
 
 func window() finding {
 	f := finding{Name: "window"}

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testcli"
 )
 
@@ -33,6 +35,29 @@ func TestDoctorFindsALibrary(t *testing.T) {
 	}
 	if f := library("x", "libnothere.so.9", "get it"); !f.OK || f.Remedy != "" {
 		t.Errorf("missed what is there: %+v", f)
+	}
+}
+
+func TestDoctorAsksTheDemo(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("scripts need a shell")
+	}
+	demo := filepath.Join(t.TempDir(), "demo")
+	if f := openGL(demo); f.OK || f.Remedy != "make build" {
+		t.Errorf("no demo: %+v", f)
+	}
+	for script, want := range map[string]finding{
+		"test $1 = opengl && echo 'OpenGL 4.6, a card'":                     {OK: true, Detail: "OpenGL 4.6, a card"},
+		"echo 'a driver talks' >&2; echo 'demo: want 4.3' >&2; exit 1":      {Detail: "want 4.3", Remedy: "demo --gpu-beyond leaves all dogs on the processor"},
+		"echo 'unknown command' >&2; exit 2":                                {Detail: demo + " opengl: exit status 2", Remedy: "demo --gpu-beyond leaves all dogs on the processor"},
+		"exit 1":                                                            {Detail: demo + " opengl: exit status 1", Remedy: "demo --gpu-beyond leaves all dogs on the processor"},
+		"echo 'OpenGL 4.6, a card'; echo 'demo: no window' >&2; kill -9 $$": {Detail: "no window", Remedy: "demo --gpu-beyond leaves all dogs on the processor"},
+	} {
+		must.Do(t, os.WriteFile(demo, []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+		want.Name = "compute shaders"
+		if f := openGL(demo); f != want {
+			t.Errorf("%s: %+v, want %+v", script, f, want)
+		}
 	}
 }
 

@@ -78,6 +78,8 @@ func (n *Net) NewSession(o SessionOptions) (Session, error) {
 			o.Batch, o.Length, o.Workers, maxBatch, maxLength, maxWorkers)
 	case !(o.SkipBelow >= 0 && o.SkipBelow < 1):
 		return nil, fmt.Errorf("netruntime: SkipBelow is %g, want a number from 0 to below 1", o.SkipBelow)
+	case n.plans == nil:
+		return nil, errors.New("netruntime: the zero Net has no network: make one with New")
 	}
 	key := planKey{kernel.Active(), o.BF16 && kernel.BF16()}
 	n.mu.Lock()

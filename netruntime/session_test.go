@@ -165,6 +165,10 @@ func TestNewRejects(t *testing.T) {
 	}
 }
 
+func TestZeroNetHasNoSessions(t *testing.T) {
+	must.Fail(new(Net).NewSession(SessionOptions{Batch: 1, Workers: 1}))(t, "the zero Net")
+}
+
 func TestNewCopies(t *testing.T) {
 	ts := tiny.tensors(2)
 	m := tiny.meta()

@@ -255,6 +255,28 @@ func TestMovesOverFeet(t *testing.T) {
 	}
 }
 
+// Who runs stops by a step, and does not squat.
+func TestStopsUpright(t *testing.T) {
+	f := must.Get(models.OpenCharacter("hero"))(t)
+	var lowest, mean float32 = 1, 0
+	const phases = 10
+	for k := range phases {
+		r := newRester(t, f)
+		r.goal.Move, r.goal.Speed = m3.V(0, 0, 1), 3.5
+		r.steps(3*animsys.TickRate + 5*k)
+		*r.goal = control.Goal{}
+		low := float32(1)
+		for _, p := range r.steps(animsys.TickRate) {
+			low = min(low, p[0].Y)
+		}
+		lowest, mean = min(lowest, low), mean+low/phases
+	}
+	t.Logf("hips come down to %.3f m at the lowest, %.3f in the mean", lowest, mean)
+	if lowest < 0.86 || mean < 0.91 {
+		t.Errorf("hips come down to %.3f m at the lowest, %.3f in the mean", lowest, mean)
+	}
+}
+
 // A person who is hit stands as before 1.5 s after the hit. A person who rolls from a stand speeds up over several ticks. A turn of
 // 180° on the spot takes as long as people take, and has steps.
 func TestActionsBeginAndEnd(t *testing.T) {

@@ -202,7 +202,7 @@ func (s *steering) plan(row int) (w wish, due bool) {
 	return w, a.Wait < 0 || changed && a.Since > 1
 }
 
-// ask notes that a row searches, and writes where its body will be to the query q, which has a pose.
+// ask notes that a row searches, and writes where its body will be to the query q, which has a pose, and how fast that is to become.
 func (s *steering) ask(row int, w *wish, q []float32) {
 	a, c := &s.agents[row], s.character
 	a.Wait, a.Since = int32(s.tuning.Every-1), 0
@@ -211,6 +211,11 @@ func (s *steering) ask(row int, w *wish, q []float32) {
 	const steps = 2 // to each sample of the horizon
 	var future [steps * len(horizon)]body
 	s.future(row, w, horizon[0]/steps, future[:])
+	if w.velocity.Dot(a.Body.Vel) >= 0 { // it does not turn round
+		soon, j := back.Rotate(future[0].Vel.Sub(a.Body.Vel)).Scale(s.tuning.Lead), c.hipsVelocity()
+		q[j] += soon.X * c.scale[j]
+		q[j+2] += soon.Z * c.scale[j+2]
+	}
 	for i := range horizon {
 		p := future[steps*i+steps-1].At
 		way, ahead := back.Rotate(p.Pos.Sub(a.At.Pos)), m3.YawQuat(p.Yaw-a.At.Yaw).Forward()

@@ -18,6 +18,9 @@ type Tuning struct {
 	// Follow is the half-life in which the agent's root is drawn to the simulated body, and Share bounds that motion,
 	// as a share of the recorded one; 0.2 and 0.4.
 	Follow, Share float32
+	// Lead is the share of the change of the simulated body's velocity in the next 10 ticks that a search asks of the hips at once, but of
+	// a body that turns round; 0. With some of it a body sets off and stops by a step, where the recordings' own beginning would come too late.
+	Lead float32
 	// Away and Turned bound how far the simulated body may be from the agent's root, m and rad; 0.15 and 1.57.
 	Away, Turned float32
 	// Spin bounds the turn rate in which goals with a Face are followed, rad/s; 9.
@@ -38,7 +41,7 @@ func DefaultTuning() Tuning {
 // root follows that by at most its own motion. The ground solver holds feet that would slide.
 func ResponsiveTuning() Tuning {
 	t := DefaultTuning()
-	t.Velocity, t.Facing, t.Follow, t.Share, t.Spot = 0.105, 0.14, 0.05, 1, 4
+	t.Velocity, t.Facing, t.Follow, t.Share, t.Lead, t.Spot = 0.105, 0.14, 0.05, 1, 0.7, 4
 	return t
 }
 
@@ -60,7 +63,7 @@ func (t *Tuning) Validate() error {
 		value, from, to float32
 	}{
 		{"Stay", t.Stay, 0, 1e6}, {"WishVelocity", t.WishVelocity, 0, 1e6}, {"WishFacing", t.WishFacing, 0, 1e6},
-		{"Velocity", t.Velocity, 1e-3, 60}, {"Facing", t.Facing, 1e-3, 60}, {"Follow", t.Follow, 1e-3, 1e6}, {"Share", t.Share, 0, 1e6},
+		{"Velocity", t.Velocity, 1e-3, 60}, {"Facing", t.Facing, 1e-3, 60}, {"Follow", t.Follow, 1e-3, 1e6}, {"Share", t.Share, 0, 1e6}, {"Lead", t.Lead, 0, 1},
 		{"Away", t.Away, 0, 1e6}, {"Turned", t.Turned, 0, 1e6}, {"Spin", t.Spin, 0, 1e6}, {"Spot", t.Spot, 0, 1e6}, {"Grip", t.Grip, 1e-3, 1e6},
 	} {
 		if !(v.value >= v.from && v.value <= v.to) {

@@ -321,14 +321,14 @@ func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 			made, was := next[i*predict:][:predict], seen[i*encode:][:encode]
 			whole := rows[i*frames*cols:][:frames*cols]
 			if p.cleanup != nil && !p.settle(made, was, whole, at) {
-				return fmt.Errorf("strnn: the window after frame %d of motion %d is unusable", at-1, i)
+				return fmt.Errorf("strnn: the window after frame %d of motion %d: %w", at-1, i, ErrUnusable)
 			}
 			// The network goes on from its own body's motion. If it saw people rest, those who pause
 			// in a walk would stand for ever.
 			copy(was, was[min(predict, encode):])
 			copy(was[max(0, encode-predict):], made[max(0, predict-encode):])
 			if p.cleanup != nil && !p.show(made, whole, i, have, at) {
-				return fmt.Errorf("strnn: the window after frame %d of motion %d is unusable", at-1, i)
+				return fmt.Errorf("strnn: the window after frame %d of motion %d: %w", at-1, i, ErrUnusable)
 			}
 			if p.cleanup == nil {
 				copy(whole[at*cols:], made)
@@ -337,6 +337,9 @@ func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 	}
 	return nil
 }
+
+// ErrUnusable is the error of predicted frames that cannot be cleaned up, as those of a network that has hardly learned.
+var ErrUnusable = errors.New("the predicted frames are unusable")
 
 // settle cleans up frames made, (Predict, columns), before frame at of rows, (frames, columns), which
 // follow the frames seen. It reports whether they are usable.

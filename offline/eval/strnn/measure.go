@@ -67,13 +67,16 @@ func (r *Report) rollouts() error {
 }
 
 // roll continues evenly spread prefixes of the held-out recordings: see metrics.Roll. Motions of a predictor that draws
-// are as predict shows them: cleaned up, and trunk, head and arms move more.
+// are as predict shows them: cleaned up, and trunk, head and arms move more. If they cannot be cleaned up, the mean future is measured as it is.
 func (r *Report) roll(p predictor, motions, prefix, frames int) ([]float32, error) {
 	if p.shown == nil {
 		return metrics.Roll(p.p, r.held, motions, prefix, frames)
 	}
 	p.shown.SetSampling(r.opt.Seed, r.opt.Spread)
 	rows, err := metrics.Roll(p.shown, r.held, motions, prefix, frames)
+	if errors.Is(err, strnn.ErrUnusable) {
+		return metrics.Roll(p.p, r.held, motions, prefix, frames)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ const (
 	idleLooks = 5             // keys of a recorded idle from one of which a pose is made to the next
 	idleSteps = 15            // ticks after which a pose is another
 	idleFeet  = 0.07          // m by which feet of a pose are at most from those of the common one, so that the body takes no step
-	idleHips  = 0.025          // and its hips
+	idleHips  = 0.025         // and its hips
 	idleHop   = 7             // least keys from one pose to the next
 	idleSpeed = 0.18          // m/s that a joint goes at most on the way
 	idleMore  = idleHop/2 + 1 // up to so many keys more, less one

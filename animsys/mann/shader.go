@@ -154,7 +154,8 @@ func (b *Batch) NewShader(in, out int) (*Shader, error) {
 	}
 	number("ceiling_room", room)
 
-	// Not constants: another number of rows would be another kernel, which drivers compile anew. A float32 is exact up to 2²⁴.
+	// The places depend on the number of rows. As constants they would change the source, and drivers would compile it again. Each is two
+	// numbers, since a float32 holds whole numbers only up to 2²⁴.
 	table("net_in", float32(in&0xffff), float32(in>>16))
 	table("net_out", float32(out&0xffff), float32(out>>16))
 	var blends []float32

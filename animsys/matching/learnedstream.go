@@ -77,7 +77,7 @@ const (
 	restSoon  = 32                         // the same of one that is far
 	restNear  = 4                          // greatest square of a distance to one that is near
 	restOut   = 12                         // ticks before the end of an action from which on an idle takes over, at most a quarter of it
-	restSits  = 0.15                       // m from the feet of a stance to those of an idle, from which on the body moves over its feet
+	restSits  = 0.15                       // m between the feet of a pose and of an idle: if they are farther apart, the root moves and the feet stay
 	restFades = 90                         // ticks from its beginning in which it takes over from the one before
 	restWaits = 24                         // ticks for which a row stands beside all idles before it plays the nearest
 )
@@ -576,10 +576,16 @@ func (s *LearnedStream) moveRows(_, i int) {
 			if r.at == restTicks-restFades {
 				r.next(n.Idles)
 			}
-			stood, soon := s.of.feet(state), r.soon != 0
+			var stood m3.Vec3
+			soon := r.soon != 0
+			if soon {
+				stood = s.of.feet(state)
+			}
 			m := r.play(n.Idles, state)
-			if by := stood.Sub(s.of.feet(state)); soon && by.Finite() {
-				m.X, m.Z = by.X, by.Z
+			if soon {
+				if by := stood.Sub(s.of.feet(state)); by.Finite() {
+					m.X, m.Z = by.X, by.Z
+				}
 			}
 			a.At = m.after(a.At)
 			a.join(&s.tuning, move{}, 0)

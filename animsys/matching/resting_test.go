@@ -191,8 +191,8 @@ func (r *rester) feet(pose []m3.Vec3) (out []m3.Vec3) {
 	return out
 }
 
-// A person sits down and stands up over feet that stay, and rises at once from the squat in which a jump lands. Who rolls covers a
-// few metres, and feet that have come over land on the ground and hardly slide.
+// The feet of a person stay in place while it sits down and stands up. After a jump the person rises from the landing within a second. A
+// roll covers two to four metres; the feet stay above the ground, and hardly slide after they have landed.
 func TestMovesOverFeet(t *testing.T) {
 	f := must.Get(models.OpenCharacter("hero"))(t)
 	action := func(name string) control.Action { return actionOf(t, f, name) }
@@ -255,7 +255,7 @@ func TestMovesOverFeet(t *testing.T) {
 	}
 }
 
-// Who runs stops by a step, and does not squat.
+// A person who runs and stops takes a step ahead, and its hips stay high.
 func TestStopsUpright(t *testing.T) {
 	f := must.Get(models.OpenCharacter("hero"))(t)
 	var lowest, mean float32 = 1, 0

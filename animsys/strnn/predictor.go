@@ -338,7 +338,7 @@ func (p *Predictor) Extend(rows []float32, n, have, frames int) error {
 	return nil
 }
 
-// ErrUnusable is the error of predicted frames that cannot be cleaned up, as those of a network that has hardly learned.
+// ErrUnusable is returned for predicted frames that CleanUp cannot mend, such as those of a network after very little training.
 var ErrUnusable = errors.New("the predicted frames are unusable")
 
 // settle cleans up frames made, (Predict, columns), before frame at of rows, (frames, columns), which

@@ -355,7 +355,8 @@ func (c *Crowd) settle() error {
 	return nil
 }
 
-// forget drops what the processor needs no more for a loss of the GPU: nobody lives there, or there is a copy of all states.
+// forget drops the recorded ticks. The processor would replay them after a loss of the GPU; it does not need them once all states are copied,
+// or if there are no agents.
 func (c *Crowd) forget() {
 	c.spare = append(c.spare, c.played...)
 	c.played, c.since = c.played[:0], c.tick

@@ -10,7 +10,7 @@ import (
 // FootLock decides when a foot has contact and how it is held in place.
 //
 // A foot gains contact when it is lower than Height and slower than On while it slows down, or
-// slower than Off. It loses contact when it is faster or has risen by Rise. A contact that the
+// slower than Off. It loses contact when it has risen by Rise, or is faster and has risen by Hold. A contact that the
 // caller gives ends early when the foot is faster than Off and has risen by Rise. A foot in contact
 // is locked to the ground until the flat pose's foot is Radius away. Then, and when it loses contact,
 // it eases back to the flat pose's place, with a small step if that still slides on. Nobody hurries
@@ -20,6 +20,8 @@ type FootLock struct {
 	Pace     float32 // how much both grow with the body's speed over the ground, a share of that speed; 0.08
 	Height   float32 // greatest height over the flat ground at which contact begins, m; 0.045, people 0.06
 	Rise     float32 // height over the lowest point of the stance at which contact ends, m; 0.03
+	Hold     float32 // height over the same below which a locked foot keeps its contact however fast it is, m; 0, people 0.015
+	Clear    float32 // least height over the ground of feet that move over it without contact, m; 0, people 0.04
 	Radius   float32 // greatest distance of a locked foot from the flat pose's, m, for a stretched leg; 0.1, people 0.15
 	Halflife float32 // half-life of the way back over the ground, s; 0.06, people 0.1
 	Step     float32 // half-life of the way back of a foot that hardly moves in the flat pose, s; 0 is Halflife, people 0.15
@@ -28,7 +30,7 @@ type FootLock struct {
 }
 
 func (o *FootLock) validate() error {
-	for _, v := range [...]float32{o.On, o.Off, o.Pace, o.Height, o.Rise, o.Radius, o.Halflife, o.Step, o.Press, o.Roll} {
+	for _, v := range [...]float32{o.On, o.Off, o.Pace, o.Height, o.Rise, o.Hold, o.Clear, o.Radius, o.Halflife, o.Step, o.Press, o.Roll} {
 		if !(v >= 0) {
 			return fmt.Errorf("ik: Legged.Lock is %+v: want no value below 0", *o)
 		}
@@ -48,6 +50,9 @@ const (
 	stepHeight = 0.6
 	// slowStepHeight is the height of a step of half-life Step, as a share of its whole distance.
 	slowStepHeight = 0.3
+	// A foot without contact that is slower than clearNoneSpeed need not clear the ground, one faster than
+	// clearFullSpeed clears it in full, m/s.
+	clearNoneSpeed, clearFullSpeed = 0.3, 1.2
 	// bendFullSine is the sine of the knee's angle above which its plane is taken over at once.
 	bendFullSine = 0.5
 	// maxLandingDecel is how hard a foot brakes before the ground, m/s². Recorded dogs brake no
@@ -182,6 +187,8 @@ func (f *Foot) detectContact(h float32, v m3.Vec3, pace float32, o *FootLock) {
 	}
 	f.speed = now
 	contact := now < speed+o.Pace*pace && h < height
+	// A foot that a new pose takes elsewhere over the ground has not left it.
+	contact = contact || f.locked && f.contact && h < f.low+o.Hold
 	// After losing contact a foot must come down or rest before it gains contact again.
 	f.leaving = v.Y >= 0 && now > restSpeed && (f.leaving || f.contact && !contact)
 	f.contact = contact && !f.leaving
@@ -189,7 +196,8 @@ func (f *Foot) detectContact(h float32, v m3.Vec3, pace float32, o *FootLock) {
 
 // pressDown returns the height over the terrain of a foot at height h with velocity v in the flat
 // pose. Recorded and generated feet stand at −1 to 4 cm over the flat ground: a foot is lowered by
-// that much while it stands, and raised again as it leaves.
+// that much while it stands, and raised again as it leaves. Where a pose follows another one, feet move over the ground
+// without rising: they are raised by Clear.
 func (f *Foot) pressDown(h float32, v m3.Vec3, slow float32, o *FootLock, dt float32) float32 {
 	var drop float32
 	switch {
@@ -202,6 +210,8 @@ func (f *Foot) pressDown(h float32, v m3.Vec3, slow float32, o *FootLock, dt flo
 		// A foot that starts at rest moves by at most 2 ln 2 ÷ e of its way in a half-life.
 		lift := m3.Lerp(stepHeight*f.offset.Flat().Len(), slowStepHeight*math.E/(2*math.Ln2)*o.Step*f.vel.Flat().Len(), slow)
 		drop = h - TipHeight - lift
+	default:
+		drop = min(h-TipHeight-o.Clear*rise(v.Flat().Len(), clearNoneSpeed, clearFullSpeed), 0)
 	}
 	f.press.x, f.press.v = m3.Spring(f.press.x, f.press.v, drop, o.Press, dt)
 	return max(h-f.press.x, minTipHeight)

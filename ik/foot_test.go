@@ -222,3 +222,37 @@ func TestToeRollsOff(t *testing.T) {
 		t.Errorf("so it is without rolling: %g, %g", held, behind)
 	}
 }
+
+// A new pose may take a foot elsewhere without raising it. The foot stays where it stood for as long as its leg allows, and then steps there.
+func TestTakenElsewhere(t *testing.T) {
+	move := func(hold, clear float32) (stayed int, slid, away float32) {
+		o := DefaultHuman().Lock
+		o.Hold, o.Clear = hold, clear
+		f, at := Foot{}, m3.V(0, 0.01, 0)
+		const dt, ticks = 1. / 60, 16
+		var before m3.Vec3
+		for tick := range 90 {
+			at.X = 0.4 * ease(float32(tick-10)/ticks) // at up to 2.2 m/s
+			to := f.lock(at, f.observe(at, dt), &o, 0, 1, dt)
+			if to.X < 0.005 && tick >= 10 {
+				stayed++
+			}
+			if tick > 0 && to.Y < TipHeight+0.025 { // as above
+				slid += (to.X - before.X) * (2 - m3.Pow(2, to.Y/(TipHeight+0.025)))
+			}
+			before = to
+		}
+		return stayed, slid, before.Dist(m3.V(0.4, TipHeight, 0))
+	}
+	lock := DefaultHuman().Lock
+	stayed, slid, away := move(lock.Hold, lock.Clear)
+	if stayed < 6 || slid > 0.12 || away > lock.Radius/4 {
+		t.Errorf("it stays for %d ticks, slides by %.3f m and ends %.3f m away", stayed, slid, away)
+	}
+	if stayed, _, _ := move(0, lock.Clear); stayed > 4 {
+		t.Errorf("without Hold it stays for %d ticks", stayed)
+	}
+	if _, slid, _ := move(lock.Hold, 0); slid < 0.2 {
+		t.Errorf("without Clear it slides by %.3f m", slid)
+	}
+}

@@ -2,6 +2,7 @@ package matching_test
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"testing"
 
@@ -329,5 +330,36 @@ func TestActionsBeginAndEnd(t *testing.T) {
 	}
 	if s := float32(ticks) / animsys.TickRate; s < 0.7 || s > 1.2 {
 		t.Errorf("it turns round on the spot in %.2f s", s)
+	}
+}
+
+// A person who stands sets off to a run by steps: no foot is dragged over the ground as the pose changes.
+func TestSetsOffBySteps(t *testing.T) {
+	f := must.Get(models.OpenCharacter("hero"))(t)
+	const low = 0.052 // m, of a toe that is less than 2 cm above where it stands
+	var worst, sum float32
+	const starts = 12
+	for k := range starts {
+		r := newRester(t, f)
+		r.steps(2*animsys.TickRate + 17*k)
+		r.goal.Move, r.goal.Speed = m3.YawQuat(float32(k)*2*math.Pi/starts).Forward(), 3.5
+		poses := r.steps(animsys.TickRate / 2)
+		var most float32
+		for foot := range r.feet(poses[0]) {
+			var slid float32
+			for i := 1; i < len(poses); i++ {
+				was, is := r.feet(poses[i-1])[foot], r.feet(poses[i])[foot]
+				if is.Y > low {
+					slid = 0
+				}
+				slid += is.Sub(was).Flat().Len()
+				most = max(most, slid)
+			}
+		}
+		worst, sum = max(worst, most), sum+most
+	}
+	t.Logf("feet slide by %.2f m in the mean and at most by %.2f", sum/starts, worst)
+	if worst > 0.2 || sum > starts*0.15 {
+		t.Errorf("feet slide by %.2f m in the mean and at most by %.2f", sum/starts, worst)
 	}
 }

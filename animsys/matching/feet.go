@@ -41,12 +41,29 @@ func (d *Database) brakes() (most float32) {
 
 // foot returns where the tip of a leg is in a frame, in the space of the root, m.
 func (d *Database) foot(frame int32, leg int) m3.Vec3 {
+	var x [maxColumns]float32
+	return d.Character.foot(d.AppendFeatures(x[:0], int(frame)), leg)
+}
+
+// foot returns where the tip of a leg is in features or a state, in the space of the root, m.
+func (c *Character) foot(x []float32, leg int) m3.Vec3 {
 	var at [3]float32
 	for k := range at {
-		c := 3*leg + k
-		if at[k] = d.mean[c]; d.scale[c] > 0 {
-			at[k] += d.features[int(frame)*d.Columns()+c].Float32() / d.scale[c]
+		j := 3*leg + k
+		if at[k] = c.mean[j]; c.scale[j] > 0 { // it counts
+			at[k] += x[j] / c.scale[j]
 		}
 	}
 	return m3.V(at[0], at[1], at[2])
+}
+
+// aloft reports whether all feet are above the ground in features or a state.
+func (c *Character) aloft(x []float32) bool {
+	const high = 0.3 // m
+	for leg := range c.legs {
+		if c.foot(x, leg).Y < high {
+			return false
+		}
+	}
+	return true
 }

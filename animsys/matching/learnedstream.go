@@ -138,14 +138,8 @@ func (r *resting) play(all []Idle, state []float32) move {
 
 // feet returns the middle of the feet over the ground in features or a state, seen from the root, m.
 func (c *Character) feet(x []float32) (middle m3.Vec3) {
-	place := func(j int) float32 {
-		if c.scale[j] == 0 { // it does not count
-			return c.mean[j]
-		}
-		return c.mean[j] + x[j]/c.scale[j]
-	}
 	for leg := range c.legs {
-		middle = middle.Add(m3.V(place(3*leg), 0, place(3*leg+2)).Scale(1 / float32(c.legs)))
+		middle = middle.Add(c.foot(x, leg).Flat().Scale(1 / float32(c.legs)))
 	}
 	return middle
 }
@@ -609,7 +603,7 @@ func (s *LearnedStream) moveRows(_, i int) {
 			m = a.begins(m)
 		}
 		a.At = m.after(a.At)
-		if a.join(&s.tuning, m, s.share(p.of >= 0, s.must[row])); !begins {
+		if a.join(&s.tuning, m, s.share(p.of >= 0, s.must[row], s.of.aloft(state))); !begins {
 			a.Went = a.At.Pos.Sub(from)
 		}
 	}

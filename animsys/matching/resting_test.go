@@ -251,7 +251,7 @@ func TestMovesOverFeet(t *testing.T) {
 			}
 		}
 	}
-	if way := poses[len(poses)-1][0].Flat().Len(); low < 0 || len(landed) < 2 || slid > 0.45 || way < 2 || way > 4 {
+	if way := poses[len(poses)-1][0].Flat().Len(); low < 0 || len(landed) < 2 || slid > 0.35 || way < 2 || way > 4 {
 		t.Errorf("a roll covers %.2f m; feet are at least %.2f m high, %d land, and slide by %.2f m", way, low, len(landed), slid)
 	}
 }

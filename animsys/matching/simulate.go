@@ -222,14 +222,18 @@ func (a *agent) begins(m move) move {
 	return m
 }
 
-// share returns the bound on the root's motion to the body, as a share of its own: Tuning.Share, but on the ground an action that is played once
-// goes where its feet take it.
-func (s *steering) share(once bool, shows Tags) float32 {
+// share returns the bound on the root's motion to the body, as a share of its own: Tuning.Share, but an action that is played once goes where its
+// feet take it, and hardly elsewhere while they are aloft. A jump may.
+func (s *steering) share(once bool, shows Tags, aloft bool) float32 {
 	const acts = 0.3
-	if once && shows&s.character.actions[control.Jump] == 0 {
+	switch {
+	case !once || shows&s.character.actions[control.Jump] != 0:
+		return s.tuning.Share
+	case aloft:
 		return min(s.tuning.Share, acts)
+	default:
+		return 0
 	}
-	return s.tuning.Share
 }
 
 // join draws an agent's root, which has moved by the recording's motion, to its simulated body by at most a share of that motion, and the body to

@@ -198,12 +198,13 @@ func (s *Stream) play(row int, l *look) {
 	}
 	s.frames[row] = next
 	c := d.span(next)
+	var x [maxColumns]float32
 	from, begins := a.At.Pos, c.once && next-c.first < beginning
 	if begins {
 		m = a.begins(m)
 	}
 	a.At = m.after(a.At)
-	if a.join(&s.tuning, m, s.share(c.once, d.tags[next])); !begins {
+	if a.join(&s.tuning, m, s.share(c.once, d.tags[next], c.once && d.aloft(d.AppendFeatures(x[:0], int(next))))); !begins {
 		a.Went = a.At.Pos.Sub(from)
 	}
 }

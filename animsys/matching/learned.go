@@ -3,6 +3,7 @@ package matching
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"mannequin/engine/m3"
 	"mannequin/internal/statehash"
@@ -22,6 +23,8 @@ type Learned struct {
 	net    Networks
 	latent int
 	turns  []int32 // (joints) number of a joint among Networks.Turns, or −1
+	above  []int32 // joints of the upper body, of bodies on two legs
+	uppers func() [][]m3.Quat
 	sum    uint64
 }
 
@@ -139,6 +142,7 @@ func (l *Learned) finish() error {
 		}
 		l.turns[j] = int32(i)
 	}
+	l.above, l.uppers = l.aboveLegs(), sync.OnceValue(l.playUppers)
 	h := statehash.New.Uint(l.Skel.Fingerprint()).Floats(l.mean...).Floats(l.scale...).Floats(n.Rest...).Floats(n.Least...).Floats(n.Most...)
 	for _, a := range n.Acts {
 		h = h.Uint(uint64(a.Tags)).Int(a.Ticks).Bool(a.Holds).Floats(a.State...)

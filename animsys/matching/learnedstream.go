@@ -33,6 +33,7 @@ type LearnedStream struct {
 	last  []float32 // (capacity, columns) the features to which a row jumped last
 	ago   []int32   // (capacity) ticks since then, at most again
 	rest  []resting // (capacity)
+	upper []upper   // (capacity)
 
 	wishes []wish  // (capacity) of this tick
 	due    []bool  // (capacity) rows that search
@@ -178,7 +179,7 @@ func (l *Learned) NewStream(o StreamOptions) (*LearnedStream, error) {
 	n, workers := o.Capacity, generator.Workers(o.Workers, o.Capacity)
 	size := l.Columns() + l.latent
 	s := &LearnedStream{
-		steering: of, of: l, size: size, bf16: o.BF16, state: make([]float32, n*size), must: make([]Tags, n), acts: make([]act, n), last: make([]float32, n*l.Columns()), ago: make([]int32, n), rest: make([]resting, n),
+		steering: of, of: l, size: size, bf16: o.BF16, state: make([]float32, n*size), must: make([]Tags, n), acts: make([]act, n), last: make([]float32, n*l.Columns()), ago: make([]int32, n), rest: make([]resting, n), upper: make([]upper, n),
 		wishes: make([]wish, n), due: make([]bool, n), search: make([]int32, 0, n),
 		posed: make([]bool, n), decoders: make(chan *decoder, workers),
 	}
@@ -261,7 +262,7 @@ func (s *LearnedStream) Add(at feature.Place, goal *control.Goal) (row int, err 
 	if row, err = s.add(at, goal); err == nil {
 		copy(s.row(row), s.of.net.Rest)
 		s.must[row], s.acts[row], s.posed[row] = 0, act{of: -1}, false
-		s.ago[row], s.rest[row] = again, resting{of: -1}
+		s.ago[row], s.rest[row], s.upper[row] = again, resting{of: -1}, upper{Of: -1}
 	}
 	return row, err
 }
@@ -271,7 +272,7 @@ func (s *LearnedStream) Remove(row int) {
 	s.remove(row)
 	copy(s.row(row), s.row(s.rows))
 	copy(s.jumped(row), s.jumped(s.rows))
-	s.must[row], s.acts[row], s.ago[row], s.rest[row], s.posed[row] = s.must[s.rows], s.acts[s.rows], s.ago[s.rows], s.rest[s.rows], false
+	s.must[row], s.acts[row], s.ago[row], s.rest[row], s.upper[row], s.posed[row] = s.must[s.rows], s.acts[s.rows], s.ago[s.rows], s.rest[s.rows], s.upper[s.rows], false
 }
 
 // Save writes the state of a row; see [generator.Generator].
@@ -295,6 +296,9 @@ func (s *LearnedStream) Restore(st *generator.State) (row int, err error) {
 	if r := s.rest[row]; r.of < -1 || int(r.of) >= len(s.of.net.Idles) || r.at < 0 || r.at > restTicks-restFades || r.of >= 0 && (r.was < -1 || int(r.was) >= len(s.of.net.Idles)) || r.soon < 0 || r.soon > 1 {
 		st.Fail(errForeign)
 	}
+	if u := s.upper[row]; u.Of < -1 || int(u.Of) >= len(s.of.net.Acts) || u.At < 0 || u.Of >= 0 && (int(u.At) >= s.of.net.Acts[u.Of].Ticks || s.of.uppers()[u.Of] == nil) {
+		st.Fail(errForeign)
+	}
 	return s.restored(row, st)
 }
 
@@ -305,6 +309,7 @@ func (s *LearnedStream) visit(st *generator.State, row int) {
 	generator.Value(st, &s.acts[row])
 	generator.Value(st, &s.ago[row])
 	generator.Value(st, &s.rest[row])
+	generator.Value(st, &s.upper[row])
 	generator.Values(st, s.jumped(row))
 	generator.Values(st, s.row(row))
 }
@@ -358,7 +363,7 @@ func (s *LearnedStream) Generate(frozen []bool) error {
 func (s *LearnedStream) planRows(_, i int) {
 	for row := i * planned; row < min((i+1)*planned, s.rows); row++ {
 		if s.due[row] = false; !s.frozen[row] {
-			w, due := s.plan(row)
+			w, due := s.plan(row, s.goesOn(row))
 			s.end(row, &w)
 			switch {
 			case s.acts[row].of >= 0:
@@ -679,6 +684,7 @@ func (s *LearnedStream) put(p *generator.Poses, d *decoder, row int, y []float32
 	p.Put(row, a.At, 0)
 	pos, rot := p.Joints(row, s.of.Skel.Len())
 	s.of.Pose(y, pos, rot, d.model)
+	s.turnUpper(row, rot)
 	root := p.Roots[row]
 	pos[0], rot[0] = root.Apply(pos[0]), root.Rot.Mul(rot[0])
 	s.lean(p, row, s.must[row])
@@ -692,5 +698,9 @@ func (s *LearnedStream) Weight(row int, a control.Action) float32 {
 	if s.of == nil {
 		return 0
 	}
-	return s.shows(row, s.must[row], a)
+	shows := s.must[row]
+	if u := s.upper[row]; u.Of >= 0 {
+		shows |= s.of.net.Acts[u.Of].Tags
+	}
+	return s.shows(row, shows, a)
 }

@@ -34,9 +34,11 @@ type wish struct {
 	walks       bool // it asks for no action, and to go ahead or backward as fast as one walks: frames with WalkTag are shown, if there are some
 }
 
-// wish reads a goal. at is where the agent stands: directions in goals are in its frame.
-func (s *steering) wish(g *control.Goal, b *body, at feature.Place) (w wish) {
-	w.must, w.never = s.character.wants(g.Action)
+// wish reads a goal, but for an action with the tags apart. at is where the agent stands: directions in goals are in its frame.
+func (s *steering) wish(g *control.Goal, b *body, at feature.Place, apart Tags) (w wish) {
+	if w.must, w.never = s.character.wants(g.Action); w.must&apart != 0 {
+		w.must, w.never = 0, s.character.acts
+	}
 	if !g.Finite() {
 		g = &control.Goal{}
 	}

@@ -1,0 +1,71 @@
+package matching_test
+
+import (
+	"testing"
+
+	"mannequin/animsys"
+	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
+	"mannequin/animsys/generator"
+	"mannequin/animsys/matching"
+	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
+	"mannequin/models"
+)
+
+// A hit takes the upper body of a person who runs, and nothing else: the same steps follow.
+func TestHitAtARun(t *testing.T) {
+	f := must.Get(models.OpenCharacter("hero"))(t)
+	hit := actionOf(t, f, "hit")
+	run := func(speed float32, action control.Action) (poses [][]m3.Vec3, head, foot int) {
+		r := newRester(t, f)
+		*r.goal = control.Goal{Move: m3.V(0, 0, 1), Speed: speed}
+		r.steps(2 * animsys.TickRate)
+		r.goal.Action = action
+		poses = r.steps(12)
+		r.goal.Action = control.Idle
+		legs := r.crowd.Ground.Rig.Roles.Legs
+		return append(poses, r.steps(animsys.TickRate)...), r.crowd.Skel.Index("Head"), legs[0][len(legs[0])-1]
+	}
+	for _, speed := range []float32{1.4, 3.5} {
+		is, head, foot := run(speed, hit)
+		was, _, _ := run(speed, control.Idle)
+		var bent, strays, end float32
+		for k := range is {
+			bent = max(bent, is[k][head].Sub(is[k][0]).Dist(was[k][head].Sub(was[k][0])))
+			strays = max(strays, is[k][foot].Dist(was[k][foot]))
+			end = is[k][head].Dist(was[k][head])
+		}
+		t.Logf("at %g m/s the head moves by %.2f m beside the hips, a foot by %.2f, and a second later the head by %.3f", speed, bent, strays, end)
+		if bent < 0.05 || strays > 0.1 || end > 0.01 {
+			t.Errorf("at %g m/s the head moves by %.2f m beside the hips, a foot by %.2f, and a second later the head by %.3f", speed, bent, strays, end)
+		}
+	}
+}
+
+// An agent that is restored in the middle of a hit goes on with the same bits, and a state that plays an action which is no such one is refused.
+func TestHitRestores(t *testing.T) {
+	f := must.Get(models.OpenCharacter("hero"))(t)
+	hit := actionOf(t, f, "hit")
+	s := must.Get(f.NewStream(matching.StreamOptions{Capacity: 2, Workers: 1}))(t)
+	defer s.Close()
+	frozen := make([]bool, 2)
+	row := must.Get(s.Add(feature.Place{}, &control.Goal{Move: m3.V(0, 0, 1), Speed: 3}))(t)
+	for range 100 {
+		must.Do(t, s.Generate(frozen))
+	}
+	s.Controls()[row].Action = hit
+	for range 5 {
+		must.Do(t, s.Generate(frozen))
+	}
+	var st generator.State
+	s.Save(&st, row)
+	st.Rewind()
+	other := must.Get(s.Restore(&st))(t)
+	for tick := range 30 {
+		must.Do(t, s.Generate(frozen))
+		if a, b := s.Weight(row, hit), s.Weight(other, hit); a != b || tick == 3 && a != 1 || s.Root(row) != s.Root(other) {
+			t.Fatalf("tick %d: weights of the hit are %g and %g, roots at %v and %v", tick, a, b, s.Root(row), s.Root(other))
+		}
+	}
+}

@@ -416,6 +416,7 @@ func (s *LearnedStream) end(row int, w *wish) {
 	if at := s.idle(must, s.row(row)[:s.of.Columns()], float32(math.Inf(1))); at >= 0 {
 		a.of, s.must[row] = -1, must
 		s.stay(row, at)
+		s.agents[row].Restart = 1 // the pose is the same, but it moved
 	}
 }
 

@@ -53,6 +53,9 @@ const (
 	// A foot without contact that is slower than clearNoneSpeed need not clear the ground, one faster than
 	// clearFullSpeed clears it in full, m/s.
 	clearNoneSpeed, clearFullSpeed = 0.3, 1.2
+	// A foot that carries the body alone stays until it is aloneRoom times as far away as another, and then steps at a share of
+	// aloneLift as high: a body would float.
+	aloneRoom, aloneLift = 2, 0.4
 	// bendFullSine is the sine of the knee's angle above which its plane is taken over at once.
 	bendFullSine = 0.5
 	// maxLandingDecel is how hard a foot brakes before the ground, m/s². Recorded dogs brake no
@@ -64,6 +67,7 @@ const (
 // moved.
 type Foot struct {
 	seen         bool
+	alone        bool    // of two feet, it alone may carry the body
 	prev         m3.Vec3 // the flat pose's tip at the last tick
 	speed        float32 // of the flat pose's tip, m/s
 	low          float32 // lowest height of this stance, m
@@ -129,7 +133,7 @@ func (f *Foot) Target() m3.Vec3 { return f.target }
 // observe takes in the flat pose's tip and returns its velocity, m/s; zero for a new foot.
 func (f *Foot) observe(tip m3.Vec3, dt float32) m3.Vec3 {
 	if !f.seen {
-		*f = Foot{prev: tip, seen: true, given: f.given, givenContact: f.givenContact, height: max(tip.Y, TipHeight)}
+		*f = Foot{prev: tip, seen: true, alone: f.alone, given: f.given, givenContact: f.givenContact, height: max(tip.Y, TipHeight)}
 		if tip.Y < firstContactHeight {
 			f.height, f.press.x = TipHeight, tip.Y-TipHeight
 		}
@@ -209,6 +213,9 @@ func (f *Foot) pressDown(h float32, v m3.Vec3, slow float32, o *FootLock, dt flo
 	case f.contact:
 		// A foot that starts at rest moves by at most 2 ln 2 ÷ e of its way in a half-life.
 		lift := m3.Lerp(stepHeight*f.offset.Flat().Len(), slowStepHeight*math.E/(2*math.Ln2)*o.Step*f.vel.Flat().Len(), slow)
+		if f.alone {
+			lift *= aloneLift
+		}
 		drop = h - TipHeight - lift
 	default:
 		drop = min(h-TipHeight-o.Clear*rise(v.Flat().Len(), clearNoneSpeed, clearFullSpeed), 0)
@@ -247,6 +254,9 @@ func (f *Foot) lock(free, v m3.Vec3, o *FootLock, pace, room, dt float32) m3.Vec
 	y, vy := m3.Spring(f.offset.Y, f.vel.Y, 0, o.Press, dt)
 	f.offset, f.vel = m3.DecayVec(f.offset, f.vel, m3.Lerp(o.Halflife, o.Step, slow), dt)
 	f.offset.Y, f.vel.Y = y, vy
+	if f.alone {
+		room *= aloneRoom
+	}
 	switch {
 	case f.locked && (!f.contact || f.lockPos.Sub(free).Flat().Len() > o.Radius*room):
 		// The visible foot stays where it is and takes up the flat pose's speed.

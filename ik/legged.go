@@ -200,6 +200,7 @@ func (s *Legged) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot, st
 			feet[i].land()
 		}
 		feet[i].falls = s.falls
+		feet[i].alone = len(feet) == 2 && !feet[i].given && !feet[1-i].atLock
 		var step *Step
 		if steps != nil {
 			step = &steps[i]

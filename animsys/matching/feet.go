@@ -57,13 +57,12 @@ func (c *Character) foot(x []float32, leg int) m3.Vec3 {
 	return m3.V(at[0], at[1], at[2])
 }
 
-// aloft reports whether all feet are above the ground in features or a state.
-func (c *Character) aloft(x []float32) bool {
-	const high = 0.3 // m
+// aloft returns how far all feet are above the ground in features or a state, from 0 to 1.
+func (c *Character) aloft(x []float32) float32 {
+	const low, high = 0.1, 0.5 // m
+	lowest := float32(high)
 	for leg := range c.legs {
-		if c.foot(x, leg).Y < high {
-			return false
-		}
+		lowest = min(lowest, c.foot(x, leg).Y)
 	}
-	return true
+	return m3.SmoothStep(low, high, lowest)
 }

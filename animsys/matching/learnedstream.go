@@ -363,7 +363,7 @@ func (s *LearnedStream) Generate(frozen []bool) error {
 func (s *LearnedStream) planRows(_, i int) {
 	for row := i * planned; row < min((i+1)*planned, s.rows); row++ {
 		if s.due[row] = false; !s.frozen[row] {
-			w, due := s.plan(row, s.goesOn(row))
+			w, due := s.plan(row, s.goesOn(row), s.must[row]&s.of.acts)
 			s.end(row, &w)
 			switch {
 			case s.acts[row].of >= 0:
@@ -609,7 +609,11 @@ func (s *LearnedStream) moveRows(_, i int) {
 			m = a.begins(m)
 		}
 		a.At = m.after(a.At)
-		if a.join(&s.tuning, m, s.share(p.of >= 0, s.must[row], s.of.aloft(state))); !begins {
+		var aloft, done float32
+		if p.of >= 0 {
+			aloft, done = s.of.aloft(state), 1-float32(p.left)/float32(n.Acts[p.of].Ticks)
+		}
+		if a.join(&s.tuning, m, s.share(row, p.of >= 0, s.must[row], aloft, done)); !begins {
 			a.Went = a.At.Pos.Sub(from)
 		}
 	}

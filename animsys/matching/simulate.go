@@ -34,10 +34,10 @@ type wish struct {
 	walks       bool // it asks for no action, and to go ahead or backward as fast as one walks: frames with WalkTag are shown, if there are some
 }
 
-// wish reads a goal, but for an action with the tags apart. at is where the agent stands: directions in goals are in its frame.
-func (s *steering) wish(g *control.Goal, b *body, at feature.Place, apart Tags) (w wish) {
+// wish reads a goal; apart and keeps are those of plan. at is where the agent stands: directions in goals are in its frame.
+func (s *steering) wish(g *control.Goal, b *body, at feature.Place, apart, keeps Tags) (w wish) {
 	if w.must, w.never = s.character.wants(g.Action); w.must&apart != 0 {
-		w.must, w.never = 0, s.character.acts
+		w.must, w.never = s.character.Wanted(keeps)
 	}
 	if !g.Finite() {
 		g = &control.Goal{}
@@ -224,17 +224,19 @@ func (a *agent) begins(m move) move {
 	return m
 }
 
-// share returns the bound on the root's motion to the body, as a share of its own: Tuning.Share, but an action that is played once goes where its
-// feet take it, and hardly elsewhere while they are aloft. A jump may.
-func (s *steering) share(once bool, shows Tags, aloft bool) float32 {
-	const acts = 0.3
+// share returns the bound on the motion of a row's root to its body, as a share of its own: Tuning.Share, but an action that is played once goes where
+// its feet take it, and hardly elsewhere while they are aloft, from 0 to 1. A jump is steered until it lands, and if it is to end on the spot;
+// done is how much of it is over, from 0 to 1.
+func (s *steering) share(row int, once bool, shows Tags, aloft, done float32) float32 {
+	const acts, slow = 0.3, 0.3 // m/s
+	jumps := shows&s.character.actions[control.Jump] != 0
 	switch {
-	case !once || shows&s.character.actions[control.Jump] != 0:
+	case !once || jumps && (done < 0.5 || s.agents[row].Body.Vel.Len() < slow):
 		return s.tuning.Share
-	case aloft:
-		return min(s.tuning.Share, acts)
+	case jumps:
+		return s.tuning.Share * aloft
 	default:
-		return 0
+		return min(s.tuning.Share, acts) * aloft
 	}
 }
 

@@ -188,11 +188,11 @@ func (s *steering) begin(frozen []bool) error {
 	return nil
 }
 
-// plan advances the simulated body of a row by a tick toward what its goal asks for, but not an action with the tags apart, and reports whether a
-// search is due.
-func (s *steering) plan(row int, apart Tags) (w wish, due bool) {
+// plan advances the simulated body of a row by a tick toward what its goal asks for, and reports whether a search is due. An action with the tags
+// apart does not count: the row goes on in the stance with the tags keeps.
+func (s *steering) plan(row int, apart, keeps Tags) (w wish, due bool) {
 	a, t := &s.agents[row], &s.tuning
-	w = s.wish(&s.goals[row], &a.Body, a.At, apart)
+	w = s.wish(&s.goals[row], &a.Body, a.At, apart, keeps)
 	s.step(row, &a.Body, w.velocity, w.facing, dt)
 	w.stands = stands(a, &w)
 	w.rests = w.stands && s.character.idle != 0 && w.must == 0

@@ -158,7 +158,7 @@ func (s *Stream) advance(row int) {
 // decide advances the simulated body of a row by a tick, and finds out which frame follows and whether the row looks for another.
 func (s *Stream) decide(row int, l *look) {
 	a, frame, d := &s.agents[row], s.frames[row], s.db
-	w, due := s.plan(row, 0)
+	w, due := s.plan(row, 0, 0)
 	c := d.span(frame)
 	next := c.next(frame)
 	if w.rests = w.rests && !(c.once && next >= 0); w.rests { // who plays a clip once plays it to its end
@@ -198,13 +198,17 @@ func (s *Stream) play(row int, l *look) {
 	}
 	s.frames[row] = next
 	c := d.span(next)
-	var x [maxColumns]float32
 	from, begins := a.At.Pos, c.once && next-c.first < beginning
 	if begins {
 		m = a.begins(m)
 	}
+	var aloft, done float32
+	if c.once {
+		var x [maxColumns]float32
+		aloft, done = d.aloft(d.AppendFeatures(x[:0], int(next))), float32(next-c.first)/float32(c.end-c.first)
+	}
 	a.At = m.after(a.At)
-	if a.join(&s.tuning, m, s.share(c.once, d.tags[next], c.once && d.aloft(d.AppendFeatures(x[:0], int(next))))); !begins {
+	if a.join(&s.tuning, m, s.share(row, c.once, d.tags[next], aloft, done)); !begins {
 		a.Went = a.At.Pos.Sub(from)
 	}
 }

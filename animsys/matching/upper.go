@@ -11,9 +11,10 @@ type upper struct {
 }
 
 const (
-	upperSpeed        = 1            // m/s of a body from which on an action does not stop it
-	upperLongest      = 3 * TickRate // ticks of an action
-	upperIn, upperOut = 4, 8         // ticks in which it takes over, and gives back
+	upperSpeed   = 0.5          // m/s of a body from which on an action does not stop it
+	upperLongest = 3 * TickRate // ticks of an action
+	upperOut     = 8            // last ticks of an action, in which it ends
+	upperShare   = 1.5          // by how much more an upper body turns over legs that go on, so that it shows
 )
 
 // goesOn returns the tags of the action that a row plays with its upper body, as if nobody had asked for it: one that is played on the spot, and
@@ -27,18 +28,19 @@ func (s *LearnedStream) goesOn(row int) Tags {
 		u.Of = -1
 	}
 	must, _ := s.of.wants(s.goals[row].Action)
-	if must&s.of.acts == 0 || s.acts[row].of >= 0 || s.must[row]&s.of.acts != 0 || s.agents[row].Body.Vel.Len() < upperSpeed {
+	if must&s.of.acts == 0 || s.acts[row].of >= 0 || s.agents[row].Body.Vel.Len() < upperSpeed {
 		return 0
 	}
-	at := s.act(must, s.row(row)[:s.of.Columns()])
-	if at < 0 || uppers[at] == nil {
+	q := s.row(row)[:s.of.Columns()]
+	at := s.act(must, q)
+	if at < 0 || uppers[at] == nil || s.act(s.must[row]&s.of.acts, q) >= 0 { // the last is no stance, in which it could go on
 		return 0
 	}
 	*u = upper{at, 0}
 	return s.of.net.Acts[at].Tags
 }
 
-// turnUpper turns the upper body of a row's pose to its action.
+// turnUpper turns the upper body of a row's pose as its action turns it from the action's beginning on.
 func (s *LearnedStream) turnUpper(row int, rot []m3.Quat) {
 	u := s.upper[row]
 	if u.Of < 0 {
@@ -46,10 +48,10 @@ func (s *LearnedStream) turnUpper(row int, rot []m3.Quat) {
 	}
 	l := s.of
 	all, n := l.uppers()[u.Of], len(l.above)
-	share := min(m3.SmoothStep(0, upperIn, float32(u.At+1)), m3.SmoothStep(0, upperOut, float32(l.net.Acts[u.Of].Ticks-int(u.At))))
+	share := upperShare * m3.SmoothStep(0, upperOut, float32(l.net.Acts[u.Of].Ticks-1-int(u.At)))
 	for i, q := range all[int(u.At)*n:][:n] {
 		j := l.above[i]
-		rot[j] = rot[j].Slerp(q, share)
+		rot[j] = rot[j].Mul(m3.Ident.Slerp(all[i].Conj().Mul(q), share)).Normalize()
 	}
 }
 

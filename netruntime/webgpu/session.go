@@ -5,6 +5,7 @@ package webgpu
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"unsafe"
 
 	"github.com/gogpu/gputypes"
@@ -67,8 +68,29 @@ func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
 	if !s.place(&o, "a network", s) {
 		return cpu, nil
 	}
-	s.Open("webgpu", "webgpu", s, n, cpu, o.SessionOptions, &state.Fallbacks)
+	kernel := "webgpu"
+	if o.F16 && s.device.half {
+		kernel = "webgpu_f16"
+	} else if o.F16 {
+		notHalf.Do(func() {
+			o.Log.Warn("the GPU has no float16: weights are, products are computed in float32", "device", s.device.name)
+		})
+	}
+	s.Open("webgpu", kernel, s, n, cpu, o.SessionOptions, &state.Fallbacks)
 	return s, nil
+}
+
+var notHalf sync.Once
+
+// pairs returns which weights have 16 bits.
+func (o *Options) pairs() program.Pairs {
+	switch {
+	case o.F16:
+		return program.Half
+	case o.BF16:
+		return program.Always
+	}
+	return program.Exact
 }
 
 // errPlan is wrapped by errors about networks that the GPU cannot compute.
@@ -77,10 +99,15 @@ var errPlan = errors.New("the network does not fit the GPU")
 // open allocates everything that runs need.
 func (s *session) open() (err error) {
 	d := s.device
-	if s.weights, err = d.weightsOf(weightsKey{s.net, s.opt.SkipBelow, s.opt.BF16}); err != nil {
+	if s.weights, err = d.weightsOf(weightsKey{s.net, s.opt.SkipBelow, s.opt.pairs()}); err != nil {
 		return err
 	}
 	s.plan = s.weights.plan
+	if s.opt.F16 {
+		if err := d.float16(); err != nil {
+			return err
+		}
+	}
 	s.layout, s.requested = program.NewLayout(s.plan), program.NewLayout(s.plan)
 	length := s.opt.Length
 	for length > 0 && !s.layout.Place(1, length) {
@@ -97,7 +124,7 @@ func (s *session) open() (err error) {
 	for s.layout.Place(s.most, length); s.layout.Size > most; s.layout.Place(s.most, length) {
 		s.most--
 	}
-	s.writer.Layout = s.layout
+	s.writer.Layout, s.writer.half = s.layout, d.half
 	s.writer.writeAll()
 	if n := len(s.writer.calls); n > maxCalls {
 		return fmt.Errorf("webgpu: %d frames take %d calls of recurrent layers, at most %d are possible: %w", length, n, maxCalls, errPlan)
@@ -257,9 +284,7 @@ func (s *session) encode(c *commands, n int) {
 		kernel, x, y := s.device.chain, (rows+chainRows-1)/chainRows, 1
 		if call.columns > 0 {
 			t := tileOf(rows)
-			if kernel = s.device.products[t]; call.pairs {
-				kernel = s.device.pairs[t]
-			}
+			kernel = s.device.products[call.format][t]
 			x, y = (call.columns+tileColumns-1)/tileColumns, (rows+tiles[t].rows()-1)/tiles[t].rows()
 		}
 		if kernel != last {

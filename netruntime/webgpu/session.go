@@ -5,6 +5,7 @@ package webgpu
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -69,9 +70,9 @@ func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
 		return cpu, nil
 	}
 	kernel := "webgpu"
-	if o.F16 && s.device.half {
+	if s.uses(sums16) {
 		kernel = "webgpu_f16"
-	} else if o.F16 {
+	} else if s.uses(halves) {
 		notHalf.Do(func() {
 			o.Log.Warn("the GPU has no float16: weights are, products are computed in float32", "device", s.device.name)
 		})
@@ -81,6 +82,11 @@ func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
 }
 
 var notHalf sync.Once
+
+// uses reports whether products of a format are computed.
+func (s *session) uses(f format) bool {
+	return slices.ContainsFunc(s.writer.calls, func(c call) bool { return c.format == f })
+}
 
 // pairs returns which weights have 16 bits.
 func (o *Options) pairs() program.Pairs {
@@ -103,11 +109,6 @@ func (s *session) open() (err error) {
 		return err
 	}
 	s.plan = s.weights.plan
-	if s.opt.F16 {
-		if err := d.float16(); err != nil {
-			return err
-		}
-	}
 	s.layout, s.requested = program.NewLayout(s.plan), program.NewLayout(s.plan)
 	length := s.opt.Length
 	for length > 0 && !s.layout.Place(1, length) {

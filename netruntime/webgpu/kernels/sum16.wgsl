@@ -1,4 +1,4 @@
-			// Sums of eight products are float16, for values up to 500 and weights below 16: none is beyond 65,504. Products of other values are float32.
+			// Sums of eight products are float16, for values up to 500 and weights up to 16: none is beyond 65,504. Products of other values are float32.
 			while k < end {
 // each
 				var part# = vec4<f16>();

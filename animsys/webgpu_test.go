@@ -65,11 +65,24 @@ func onWebGPU(t *testing.T) {
 // is the processor's.
 func TestWebGPUDog(t *testing.T) {
 	needWebGPU(t)
+	checkDog(t, webgpu.Options{}, webgpuPose)
+}
+
+// TestWebGPUDogF16 is the same in float16.
+func TestWebGPUDogF16(t *testing.T) {
+	needWebGPU(t)
+	checkDog(t, webgpu.Options{F16: true}, 3*webgpuPose)
+}
+
+// checkDog fails the test if a joint of the GPU's dog is farther off than most.
+func checkDog(t *testing.T, o webgpu.Options, most float32) {
+	t.Helper()
 	net := must.Get(models.Open("dog"))(t)
 	m := must.Get(mann.NewModel(net))(t)
 	cpu := must.Get(net.NewSession(netruntime.SessionOptions{Batch: 1, Workers: 1}))(t)
 	defer cpu.Close()
-	gpu := must.Get(openWebGPU(net, netruntime.SessionOptions{Batch: 1, Workers: 1}))(t)
+	o.SessionOptions, o.Timeout = netruntime.SessionOptions{Batch: 1, Workers: 1}, time.Hour
+	gpu := must.Get(webgpu.NewSession(net, o))(t)
 	defer gpu.Close()
 	in, out := m.Layout.Inputs(), m.Layout.Outputs()
 	b := mann.NewBatch(m, 2)
@@ -93,9 +106,9 @@ func TestWebGPUDog(t *testing.T) {
 		worst = farther(worst, model(1), model(0))
 	}
 	onWebGPU(t)
-	t.Logf("joints at most %.4f mm off", 1000*worst)
-	if !(worst <= webgpuPose) {
-		t.Errorf("a joint is %.3f mm off, at most %.3f mm are allowed", 1000*worst, float32(1000*webgpuPose))
+	t.Logf("%s: joints at most %.4f mm off", gpu.Kernel(), 1000*worst)
+	if !(worst <= most) {
+		t.Errorf("a joint is %.3f mm off, at most %.3f mm are allowed", 1000*worst, 1000*most)
 	}
 }
 

@@ -24,13 +24,21 @@ func needWebGPU(t *testing.T) {
 	}
 }
 
-func openWebGPU(t netruntime.Test, n *netruntime.Net, o netruntime.SessionOptions) netruntime.Session {
-	s := must.Get(webgpu.NewSession(n, webgpu.Options{SessionOptions: o, Timeout: time.Hour}))(t)
-	if s.Kernel() != "webgpu" {
-		t.Fatal("the session runs on ", s.Kernel())
+func openWebGPU(t netruntime.Test, n *netruntime.Net, o webgpu.Options) netruntime.Session {
+	o.Workers, o.Timeout = 1, time.Hour
+	s := must.Get(webgpu.NewSession(n, o))(t)
+	if k := s.Kernel(); k != "webgpu" && (k != "webgpu_f16" || !o.F16) {
+		t.Fatal("the session runs on ", k)
 	}
 	return s
 }
+
+// webgpuModes are float32, and float16 with its tolerance.
+var webgpuModes = []struct {
+	name string
+	f16  bool
+	most float64
+}{{"float32", false, webgpuTolerance}, {"float16", true, 0.01}}
 
 // onWebGPU fails the test if the processor has computed a run.
 func onWebGPU(t netruntime.Test) {
@@ -52,10 +60,12 @@ func unset(out [][]float32) {
 func TestWebGPUAgainstFloat64(t *testing.T) {
 	needWebGPU(t)
 	names, nets, factors := netruntime.GraphCases()
-	for i, n := range nets {
-		t.Run(names[i], func(t *testing.T) {
+	for k := range 2 * len(nets) {
+		i, mode := k/2, webgpuModes[k%2]
+		n := nets[i]
+		t.Run(names[i]+"/"+mode.name, func(t *testing.T) {
 			const batch, length = 5, 12
-			s := openWebGPU(t, n, netruntime.SessionOptions{Batch: batch, Length: length, Workers: 1})
+			s := openWebGPU(t, n, webgpu.Options{SessionOptions: netruntime.SessionOptions{Batch: batch, Length: length}, F16: mode.f16})
 			defer s.Close()
 			runs := [][2]int{{1, 12}, {5, 12}, {2, 4}, {5, 2}}
 			if factors[i] == 1 {
@@ -66,7 +76,7 @@ func TestWebGPUAgainstFloat64(t *testing.T) {
 				unset(out)
 				must.Do(t, s.RunSequences(out, in, r[0], r[1]))
 				for j, want := range netruntime.Interpret(n, in, r[0], r[1]) {
-					if e := netruntime.Relative(out[j], want); !(e <= webgpuTolerance) {
+					if e := netruntime.Relative(out[j], want); !(e <= mode.most) {
 						t.Fatalf("%d sequences of %d: output %d is off by %.2g", r[0], r[1], j, e)
 					}
 				}
@@ -81,9 +91,11 @@ func TestWebGPUAgainstFloat64(t *testing.T) {
 func TestWebGPUBadSequences(t *testing.T) {
 	needWebGPU(t)
 	names, nets, _ := netruntime.GraphCases()
-	for i, n := range nets {
+	for k := range 2 * len(nets) {
+		i := k / 2
+		n := nets[i]
 		const batch, length, bad = 3, 4, 1
-		s := openWebGPU(t, n, netruntime.SessionOptions{Batch: batch, Length: length, Workers: 1})
+		s := openWebGPU(t, n, webgpu.Options{SessionOptions: netruntime.SessionOptions{Batch: batch, Length: length}, F16: webgpuModes[k%2].f16})
 		good, in := netruntime.Arrays(n, 5, batch, length)
 		must.Do(t, s.RunSequences(good, in, batch, length))
 		for _, x := range in {
@@ -113,7 +125,7 @@ func TestWebGPURandomGraphs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, factor := netruntime.RandomGraph(t, true, []int{2, 3, 5})
 		o := netruntime.SessionOptions{Batch: rapid.IntRange(1, 9).Draw(t, "batch"), Length: factor * rapid.IntRange(1, 5).Draw(t, "length"), Workers: 1}
-		s := openWebGPU(t, n, o)
+		s := openWebGPU(t, n, webgpu.Options{SessionOptions: o})
 		defer s.Close()
 		for range 2 {
 			batch, length := rapid.IntRange(1, o.Batch).Draw(t, "sequences"), factor*rapid.IntRange(1, o.Length/factor).Draw(t, "frames")

@@ -27,8 +27,8 @@ func TestBits(t *testing.T) {
 	must.Do(t, open(t, n, netruntime.SessionOptions{Batch: rows}).Run(got, x, rows))
 	var once, twice []float32
 	for r := range rows {
-		once = append(once, arithmetic{roundedOnce}.network(t, n, x[r*in:(r+1)*in])...)
-		twice = append(twice, arithmetic{roundedTwice}.network(t, n, x[r*in:(r+1)*in])...)
+		once = append(once, arithmetic{fma: roundedOnce}.network(t, n, x[r*in:(r+1)*in])...)
+		twice = append(twice, arithmetic{fma: roundedTwice}.network(t, n, x[r*in:(r+1)*in])...)
 	}
 	if k := different(once, want); k != 0 {
 		t.Errorf("%d of %d results of the processor are not those of the reference", k, len(want))
@@ -68,7 +68,8 @@ func roundedTwice(a, b, c float32) float32 { return float32(a*b) + c }
 
 // arithmetic computes networks with its own multiplication and addition.
 type arithmetic struct {
-	fma func(a, b, c float32) float32
+	fma  func(a, b, c float32) float32
+	half func(a, b, c float32) float32 // of the products of many weights, in float16; nil has none
 }
 
 func (r arithmetic) exp(x float32) float32 {
@@ -84,13 +85,26 @@ func (r arithmetic) exp(x float32) float32 {
 	return float32(p*float32(math.Ldexp(1, half))) * float32(math.Ldexp(1, int(whole)-half))
 }
 
-// products returns Σ x·w in sums of at most 512.
-func (r arithmetic) products(x, w []float32, each func(sum float32)) {
+// products returns Σ x·w in sums of at most 512. A scale other than 0 is that of weights in float16.
+func (r arithmetic) products(x, w []float32, scale float32, each func(sum float32)) {
 	for len(x) > 0 {
 		k := min(512, len(x))
-		var sum float32
+		var sum, part float32
 		for i := range k {
-			sum = r.fma(x[i], w[i], sum)
+			switch {
+			case scale == 0:
+				sum = r.fma(x[i], w[i], sum)
+			case x[i] >= -500 && x[i] <= 500:
+				part = r.half(float16(float64(x[i])), float16(float64(w[i]/scale)), part)
+			default:
+				sum = r.fma(x[i], float16(float64(w[i]/scale)), sum)
+			}
+			if i%8 == 7 || i == k-1 {
+				sum, part = sum+part, 0
+			}
+		}
+		if scale != 0 {
+			sum *= scale
 		}
 		each(sum)
 		x, w = x[k:], w[k:]
@@ -110,6 +124,14 @@ func (r arithmetic) network(t *testing.T, n *netruntime.Net, x []float32) []floa
 			return v
 		}
 		x := values[node.In[0]]
+		scale := func(w netruntime.Tensor) (s float32) {
+			if r.half == nil || len(w.Data) < netruntime.HeavyWeights {
+				return 0
+			}
+			for s = 0x1p-40; s*16 <= max(slices.Max(w.Data), -slices.Min(w.Data)); s *= 2 {
+			}
+			return s
+		}
 		var y []float32
 		switch node.Op {
 		case netruntime.OpNormalize, netruntime.OpDenormalize:
@@ -126,20 +148,22 @@ func (r arithmetic) network(t *testing.T, n *netruntime.Net, x []float32) []floa
 				y = append(y, x[c])
 			}
 		case netruntime.OpDense:
-			w := tensor("weight").Data
+			w := tensor("weight")
+			s := scale(w)
 			for o, total := range tensor("bias").Data {
-				r.products(x, w[o*len(x):], func(sum float32) { total += sum })
+				r.products(x, w.Data[o*len(x):], s, func(sum float32) { total += sum })
 				y = append(y, total)
 			}
 		case netruntime.OpBlend:
 			w, omega := tensor("weight"), values[node.In[1]]
+			s := scale(w)
 			for o := range w.Shape[1] {
 				var total float32
 				for k := range omega {
 					total = r.fma(omega[k], tensor("bias").Data[k*w.Shape[1]+o], total)
 				}
 				for k := range omega {
-					r.products(x, w.Data[(k*w.Shape[1]+o)*len(x):], func(sum float32) { total = r.fma(omega[k], sum, total) })
+					r.products(x, w.Data[(k*w.Shape[1]+o)*len(x):], s, func(sum float32) { total = r.fma(omega[k], sum, total) })
 				}
 				y = append(y, total)
 			}

@@ -137,6 +137,9 @@ func arrival(c <-chan error, limit time.Duration) (came bool, err error) {
 	}
 }
 
+// shaderFloat16 is a browser's name of float16 in kernels.
+const shaderFloat16 = "shader-f16"
+
 // openDevice opens the browser's fastest device.
 func openDevice() (d *device, err error) {
 	defer caught(&err)
@@ -169,7 +172,11 @@ func openDevice() (d *device, err error) {
 	for _, key := range []string{"maxStorageBufferBindingSize", "maxBufferSize"} {
 		limits[key] = adapter.Get("limits").Get(key)
 	}
-	open, err := await(adapter.Call("requestDevice", map[string]any{"requiredLimits": limits}), startTimeout)
+	var features []any
+	if adapter.Get("features").Call("has", shaderFloat16).Bool() {
+		features = append(features, shaderFloat16)
+	}
+	open, err := await(adapter.Call("requestDevice", map[string]any{"requiredLimits": limits, "requiredFeatures": features}), startTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -202,6 +209,7 @@ func (d *device) init(open openGPU) (err error) {
 		*to = method("GPUComputePassEncoder", name)
 	}
 	d.commands = js.Global().Get("Array").New(1)
+	d.half = open.Get("features").Call("has", shaderFloat16).Bool()
 	limits := open.Get("limits")
 	d.most = int64(min(limits.Get("maxStorageBufferBindingSize").Float(), limits.Get("maxBufferSize").Float()))
 	// Both last as long as the device.

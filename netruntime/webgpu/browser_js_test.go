@@ -339,7 +339,7 @@ func TestNoAdapter(t *testing.T) {
 	}
 	for source, want := range map[string]string{
 		"return Promise.resolve(null)": "finds no GPU", `return Promise.reject(new Error("no"))`: "no", `throw new TypeError("never")`: "never",
-		`return Promise.resolve({info: {}, limits: {}, requestDevice: () => Promise.reject(new Error("taken"))})`: "taken",
+		`return Promise.resolve({info: {}, limits: {}, features: new Set(), requestDevice: () => Promise.reject(new Error("taken"))})`: "taken",
 	} {
 		put(map[string]any{"requestAdapter": js.Global().Get("Function").New(source)})
 		if _, err := openDevice(); err == nil || !strings.Contains(err.Error(), want) {

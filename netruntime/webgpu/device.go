@@ -21,9 +21,9 @@ type device struct {
 	gpu
 	busy     chan struct{} // holds one: the library is not for several goroutines
 	name     string
-	most     int64 // bytes of the largest memory that kernels can use
-	products [len(tiles)]*pipeline
-	pairs    [len(tiles)]*pipeline // products with weights in bfloat16
+	most     int64                          // bytes of the largest memory that kernels can use
+	half     bool                           // kernels may compute in float16
+	products [formats][len(tiles)]*pipeline // those in float16 are nil until a network needs them
 	chain    *pipeline
 	nearest  *pipeline
 }
@@ -144,12 +144,27 @@ func (d *device) use(open openGPU) error {
 	if err := compile(&d.nearest, "nearest", searchSource()); err != nil {
 		return err
 	}
-	for i, t := range tiles {
-		if err := compile(&d.products[i], "product", t.source(false)); err != nil {
-			return err
+	for f := range halves {
+		for i, t := range tiles {
+			if err := compile(&d.products[f][i], "product", t.source(f)); err != nil {
+				return err
+			}
 		}
-		if err := compile(&d.pairs[i], "product", t.source(true)); err != nil {
-			return err
+	}
+	return nil
+}
+
+// float16 compiles the products of weights in float16.
+func (d *device) float16() (err error) {
+	f := halves
+	if d.half {
+		f = sums16
+	}
+	for i, t := range tiles {
+		if to := &d.products[f][i]; *to == nil {
+			if *to, err = d.pipeline("product", t.source(f)); err != nil {
+				return fmt.Errorf("webgpu: %s: kernel product in float16: %w: %w", d.name, err, errPlan)
+			}
 		}
 	}
 	return nil

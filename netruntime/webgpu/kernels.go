@@ -15,6 +15,10 @@ var (
 	chainSource string
 	//go:embed kernels/product.wgsl
 	productSource string
+	//go:embed kernels/sum.wgsl
+	sumSource string
+	//go:embed kernels/sum16.wgsl
+	sum16Source string
 	//go:embed kernels/nearest.wgsl
 	nearestSource string
 )
@@ -41,14 +45,29 @@ func tileOf(rows int) int {
 	return i
 }
 
-// source returns the source of the products in tiles, with weights in float32, or in bfloat16 as pairs.
-func (t tile) source(pairs bool) string {
-	perWord, four := "1", "four"
-	if pairs {
-		perWord, four = "2", "four_of_pairs"
+// format is what products compute with.
+type format int
+
+// The formats.
+const (
+	singles format = iota // weights and sums in float32
+	brains                // weights in bfloat16 as pairs, sums in float32
+	halves                // weights in float16 as pairs, sums in float32
+	sums16                // weights in float16 as pairs, sums of eight products in float16
+	formats
+)
+
+// source returns the source of the products in tiles.
+func (t tile) source(f format) string {
+	text := strings.NewReplacer("PRODUCTS\n", [...]string{sumSource, sumSource, sumSource, sum16Source}[f]).Replace(productSource)
+	text = strings.NewReplacer("ROWS", strconv.Itoa(t.rows()), "HEIGHT", strconv.Itoa(t.height), "THREADS", strconv.Itoa(16*t.height),
+		"PER_WORD", [...]string{"1", "2", "2", "2"}[f], "four_weights", [...]string{"four", "four_of_pairs", "four_of_halves", "four_of_halves"}[f],
+		"SCALE", [...]string{"1.0", "1.0", "bitcast<f32>(ops[op + 21u])", "bitcast<f32>(ops[op + 21u])"}[f]).Replace(text)
+	text = commonSource + repeat(text, t.each)
+	if f == sums16 {
+		text = "enable f16;\n" + text
 	}
-	return commonSource + repeat(strings.NewReplacer("ROWS", strconv.Itoa(t.rows()), "HEIGHT", strconv.Itoa(t.height), "THREADS", strconv.Itoa(16*t.height),
-		"PER_WORD", perWord, "four_weights", four).Replace(productSource), t.each)
+	return text
 }
 
 // repeat repeats what stands between "each" and "end", with a number for #.

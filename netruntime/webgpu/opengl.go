@@ -17,8 +17,7 @@ import (
 // glWork is a Work on OpenGL. All is done at once, on the thread that has the context.
 type glWork struct {
 	OpenGL
-	products [len(tiles)]uint32
-	pairs    [len(tiles)]uint32 // products with weights in bfloat16
+	products [halves][len(tiles)]uint32
 	chain    uint32
 	buffers  []uint32
 	programs []uint32
@@ -48,12 +47,11 @@ func newGLWork(gl OpenGL, log *slog.Logger) (w *glWork, err error) {
 	if w.chain, err = w.program("chain", commonSource+chainSource); err != nil {
 		return w, err
 	}
-	for i, t := range tiles {
-		if w.products[i], err = w.program("product", t.source(false)); err != nil {
-			return w, err
-		}
-		if w.pairs[i], err = w.program("product", t.source(true)); err != nil {
-			return w, err
+	for f := range halves {
+		for i, t := range tiles {
+			if w.products[f][i], err = w.program("product", t.source(f)); err != nil {
+				return w, err
+			}
 		}
 	}
 	return w, nil
@@ -155,9 +153,7 @@ func (w *glWork) encode(k *glNetwork, rows int) {
 		p, x, y := w.chain, (n+chainRows-1)/chainRows, 1
 		if call.columns > 0 {
 			t := tileOf(n)
-			if p = w.products[t]; call.pairs {
-				p = w.pairs[t]
-			}
+			p = w.products[call.format][t]
 			x, y = (call.columns+tileColumns-1)/tileColumns, (n+tiles[t].rows()-1)/tiles[t].rows()
 		}
 		w.Uniform(glCall, k.args, int64(i*callStride), callBytes)

@@ -4,6 +4,7 @@ package webgpu
 
 import (
 	"encoding/binary"
+	"math"
 
 	"mannequin/netruntime/internal/program"
 )
@@ -19,14 +20,15 @@ const (
 
 // call is a launch of a kernel.
 type call struct {
-	columns int  // of a product, or 0 for a chain
-	rows    int  // of a sequence
-	pairs   bool // of a product: its weights
+	columns int // of a product, or 0 for a chain
+	rows    int // of a sequence
+	format  format
 }
 
 // writer writes operations as the kernels read them: words of 32 bits.
 type writer struct {
 	*program.Layout
+	half  bool // products of weights in float16 have sums in it
 	calls []call
 	ops   []byte // the operations
 	args  []byte // the calls' arguments, callStride bytes each
@@ -68,7 +70,7 @@ func (w *writer) writeAll() {
 				f = la.Loop.Frame(f, frames)
 			}
 			if p != nil {
-				w.call(call{p.N, rows, p.Pairs}, product, 0, f)
+				w.call(call{p.N, rows, w.format(p)}, product, 0, f)
 			}
 			if count > 0 {
 				w.call(call{rows: rows}, chain, count, f)
@@ -84,6 +86,18 @@ func (w *writer) call(c call, op, count, frame int) {
 	for i, v := range [...]int{op, count, c.rows, frame} {
 		binary.LittleEndian.PutUint32(w.args[at+4*i:], uint32(v))
 	}
+}
+
+func (w *writer) format(p *program.Product) format {
+	switch {
+	case p.Pairs == program.Brains:
+		return brains
+	case p.Pairs == program.Halves && w.half:
+		return sums16
+	case p.Pairs == program.Halves:
+		return halves
+	}
+	return singles
 }
 
 func (w *writer) words(words ...int) {
@@ -127,6 +141,7 @@ func (w *writer) product(p *program.Product) {
 		w.words(s.Part.K(program.Plain))
 	}
 	w.array(p.Out, 0, false)
+	w.words(int(math.Float32bits(p.Scale)))
 }
 
 func (w *writer) light(o *program.Light) {

@@ -38,10 +38,11 @@ func arrays(n *netruntime.Net, batch, length int) (in, out [][]float32) {
 }
 
 // outputs runs a network, and returns its results and the memory of its constants.
-func outputs(t *testing.T, n *netruntime.Net, bf16 bool) (out [][]float32, bytes int64) {
+func outputs(t *testing.T, n *netruntime.Net, o Options) (out [][]float32, bytes int64) {
 	t.Helper()
 	length := 2 * halved(n)
-	s, ok := must.Get(NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 3, Length: length, Workers: 1, BF16: bf16}, Timeout: time.Hour}))(t).(*session)
+	o.Batch, o.Length, o.Workers, o.Timeout = 3, length, 1, time.Hour
+	s, ok := must.Get(NewSession(n, o))(t).(*session)
 	if !ok {
 		t.Fatal("the processor computes it")
 	}
@@ -70,10 +71,10 @@ func TestPairs(t *testing.T) {
 			if err != nil {
 				t.Skip(err) // no network
 			}
-			got, small := outputs(t, n, false)
+			got, small := outputs(t, n, Options{})
 			d := must.Get(theDevice())(t)
-			w := must.Get(d.hold(weightsKey{net: n}, must.Get(program.Compile(n, program.Plain, 0, program.Never))(t)))(t)
-			want, size := outputs(t, n, false)
+			w := must.Get(d.hold(weightsKey{net: n, pairs: program.Exact}, must.Get(program.Compile(n, program.Plain, 0, program.Never))(t)))(t)
+			want, size := outputs(t, n, Options{})
 			w.release()
 			same(t, got, want)
 			t.Logf("%.1f MB in place of %.1f", float64(small)/1e6, float64(size)/1e6)
@@ -84,27 +85,34 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// TestBF16: if bfloat16 is asked for, the GPU has the bits of a network whose heavy weights are rounded to it. Otherwise it keeps their float32.
-func TestBF16(t *testing.T) {
-	needGPU(t)
-	for _, name := range []string{"dog", "human", "human-latent"} {
-		n := must.Get(models.Open(name))(t)
-		fine, coarse := n.Tensors(), n.Tensors()
-		for i := range fine {
-			if len(fine[i].Data) < netruntime.HeavyWeights {
-				continue
-			}
-			fine[i].Data, coarse[i].Data = slices.Clone(fine[i].Data), slices.Clone(fine[i].Data)
-			for k, w := range fine[i].Data {
-				w *= 1 + float32(k%64)/5000
-				bits := math.Float32bits(w)
-				fine[i].Data[k], coarse[i].Data[k] = w, math.Float32frombits((bits+0x7fff+bits>>16&1)&^0xffff)
-			}
+// rounded returns two networks: one whose weights are those of n, but no bfloat16 and no float16, and one whose heavy weights are rounded.
+func rounded(t *testing.T, n *netruntime.Net, round func(w, most float32) float32) (original, nearby *netruntime.Net) {
+	t.Helper()
+	fine, coarse := n.Tensors(), n.Tensors()
+	for i := range fine {
+		if len(fine[i].Data) < netruntime.HeavyWeights {
+			continue
 		}
-		original, nearby := must.Get(netruntime.New(n.Meta(), fine))(t), must.Get(netruntime.New(n.Meta(), coarse))(t)
-		whole, size := outputs(t, original, false)
-		got, small := outputs(t, original, true)
-		want, _ := outputs(t, nearby, false)
+		fine[i].Data, coarse[i].Data = slices.Clone(fine[i].Data), slices.Clone(fine[i].Data)
+		for k := range fine[i].Data {
+			fine[i].Data[k] *= 1 + float32(k%64)/5000
+		}
+		most := max(slices.Max(fine[i].Data), -slices.Min(fine[i].Data))
+		for k, w := range fine[i].Data {
+			coarse[i].Data[k] = round(w, most)
+		}
+	}
+	return must.Get(netruntime.New(n.Meta(), fine))(t), must.Get(netruntime.New(n.Meta(), coarse))(t)
+}
+
+// checkRounded compares sessions with options that round weights with sessions of float32.
+func checkRounded(t *testing.T, o Options, round func(w, most float32) float32) {
+	t.Helper()
+	for _, name := range []string{"dog", "human", "human-latent"} {
+		original, nearby := rounded(t, must.Get(models.Open(name))(t), round)
+		whole, size := outputs(t, original, Options{})
+		got, small := outputs(t, original, o)
+		want, _ := outputs(t, nearby, Options{})
 		same(t, got, want)
 		worst := 0.0
 		for i := range whole {
@@ -115,4 +123,13 @@ func TestBF16(t *testing.T) {
 			t.Error("too much, or nothing")
 		}
 	}
+}
+
+// TestBF16: if bfloat16 is asked for, the GPU has the bits of a network whose heavy weights are rounded to it. Otherwise it keeps their float32.
+func TestBF16(t *testing.T) {
+	needGPU(t)
+	checkRounded(t, Options{SessionOptions: netruntime.SessionOptions{BF16: true}}, func(w, _ float32) float32 {
+		bits := math.Float32bits(w)
+		return math.Float32frombits((bits + 0x7fff + bits>>16&1) &^ 0xffff)
+	})
 }

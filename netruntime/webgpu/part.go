@@ -4,6 +4,7 @@ package webgpu
 
 import (
 	"errors"
+	"time"
 
 	"github.com/gogpu/gputypes"
 
@@ -37,15 +38,23 @@ func (p *part) place(o *Options, what string, x owner) bool {
 		return false
 	}
 	p.opt, p.device = *o, d
-	err = reserve.Within(o.Timeout, func() error {
-		return d.scoped(o.Timeout, func() error {
-			if err := d.enter(o.Timeout); err != nil {
-				return err
-			}
-			defer d.leave()
-			return x.open()
+	within := func(limit time.Duration, f func() error) error {
+		return reserve.Within(limit, func() error {
+			return d.scoped(limit, func() error {
+				if err := d.enter(o.Timeout); err != nil {
+					return err
+				}
+				defer d.leave()
+				return f()
+			})
 		})
-	})
+	}
+	if o.F16 {
+		err = within(startTimeout, d.float16)
+	}
+	if err == nil {
+		err = within(o.Timeout, x.open)
+	}
 	switch {
 	case err == nil:
 		return true

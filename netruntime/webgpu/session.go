@@ -5,6 +5,8 @@ package webgpu
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"unsafe"
 
 	"github.com/gogpu/gputypes"
@@ -67,8 +69,34 @@ func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
 	if !s.place(&o, "a network", s) {
 		return cpu, nil
 	}
-	s.Open("webgpu", "webgpu", s, n, cpu, o.SessionOptions, &state.Fallbacks)
+	kernel := "webgpu"
+	if s.uses(sums16) {
+		kernel = "webgpu_f16"
+	} else if s.uses(halves) {
+		notHalf.Do(func() {
+			o.Log.Warn("the GPU has no float16: weights are, products are computed in float32", "device", s.device.name)
+		})
+	}
+	s.Open("webgpu", kernel, s, n, cpu, o.SessionOptions, &state.Fallbacks)
 	return s, nil
+}
+
+var notHalf sync.Once
+
+// uses reports whether products of a format are computed.
+func (s *session) uses(f format) bool {
+	return slices.ContainsFunc(s.writer.calls, func(c call) bool { return c.format == f })
+}
+
+// pairs returns which weights have 16 bits.
+func (o *Options) pairs() program.Pairs {
+	switch {
+	case o.F16:
+		return program.Half
+	case o.BF16:
+		return program.Always
+	}
+	return program.Exact
 }
 
 // errPlan is wrapped by errors about networks that the GPU cannot compute.
@@ -77,7 +105,7 @@ var errPlan = errors.New("the network does not fit the GPU")
 // open allocates everything that runs need.
 func (s *session) open() (err error) {
 	d := s.device
-	if s.weights, err = d.weightsOf(weightsKey{s.net, s.opt.SkipBelow, s.opt.BF16}); err != nil {
+	if s.weights, err = d.weightsOf(weightsKey{s.net, s.opt.SkipBelow, s.opt.pairs()}); err != nil {
 		return err
 	}
 	s.plan = s.weights.plan
@@ -97,7 +125,7 @@ func (s *session) open() (err error) {
 	for s.layout.Place(s.most, length); s.layout.Size > most; s.layout.Place(s.most, length) {
 		s.most--
 	}
-	s.writer.Layout = s.layout
+	s.writer.Layout, s.writer.half = s.layout, d.half
 	s.writer.writeAll()
 	if n := len(s.writer.calls); n > maxCalls {
 		return fmt.Errorf("webgpu: %d frames take %d calls of recurrent layers, at most %d are possible: %w", length, n, maxCalls, errPlan)
@@ -257,9 +285,7 @@ func (s *session) encode(c *commands, n int) {
 		kernel, x, y := s.device.chain, (rows+chainRows-1)/chainRows, 1
 		if call.columns > 0 {
 			t := tileOf(rows)
-			if kernel = s.device.products[t]; call.pairs {
-				kernel = s.device.pairs[t]
-			}
+			kernel = s.device.products[call.format][t]
 			x, y = (call.columns+tileColumns-1)/tileColumns, (rows+tiles[t].rows()-1)/tiles[t].rows()
 		}
 		if kernel != last {

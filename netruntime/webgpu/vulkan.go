@@ -20,6 +20,7 @@ import (
 type openGPU struct {
 	hal.OpenDevice
 	limits gputypes.Limits
+	half   bool // it has float16
 	*native
 }
 
@@ -118,7 +119,7 @@ func slowness(t gputypes.DeviceType) int {
 
 func openAdapter(a hal.ExposedAdapter) (open openGPU, err error) {
 	open.limits = a.Capabilities.Limits
-	if open.OpenDevice, err = a.Adapter.Open(0, open.limits); err == nil {
+	if open.OpenDevice, open.half, err = openFloat16(a.Adapter, open.limits); err == nil {
 		open.native, err = newNative(open.OpenDevice)
 	}
 	return open, err
@@ -130,6 +131,7 @@ func held() error { return nil }
 // init takes an open device, and describes the kernels' bindings.
 func (d *device) init(open openGPU) (err error) {
 	d.open, d.start, d.done = open, open.start, open.native.done
+	d.half = open.half
 	d.most = int64(min(open.limits.MaxStorageBufferBindingSize, open.limits.MaxBufferSize))
 	entry := func(binding uint32, kind gputypes.BufferBindingType, size uint64) gputypes.BindGroupLayoutEntry {
 		return gputypes.BindGroupLayoutEntry{Binding: binding, Visibility: gputypes.ShaderStageCompute,
@@ -192,7 +194,11 @@ func (d *device) layoutOf(of *bindings) (*layout, error) {
 
 // pipelineOf compiles a kernel with a layout.
 func (d *device) pipelineOf(of *layout, name, source string) (*pipeline, error) {
-	module, err := d.open.Device.CreateShaderModule(&hal.ShaderModuleDescriptor{Label: name, Source: hal.ShaderSource{WGSL: source}})
+	compiled, err := spirvOf(source, d.half)
+	if err != nil {
+		return nil, err
+	}
+	module, err := d.open.Device.CreateShaderModule(&hal.ShaderModuleDescriptor{Label: name, Source: hal.ShaderSource{SPIRV: compiled}})
 	if err != nil {
 		return nil, err
 	}

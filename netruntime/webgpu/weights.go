@@ -23,9 +23,9 @@ type weights struct {
 }
 
 type weightsKey struct {
-	net  *netruntime.Net
-	skip float32
-	bf16 bool
+	net   *netruntime.Net
+	skip  float32
+	pairs program.Pairs
 }
 
 var (
@@ -58,11 +58,7 @@ func (d *device) weightsOf(key weightsKey) (*weights, error) {
 		w.users++
 		return w, nil
 	}
-	pairs := program.Exact
-	if key.bf16 {
-		pairs = program.Always
-	}
-	p, err := program.Compile(key.net, program.Plain, key.skip, pairs)
+	p, err := program.Compile(key.net, program.Plain, key.skip, key.pairs)
 	if err != nil {
 		return nil, fmt.Errorf("webgpu: %w: %w", err, errPlan)
 	}

@@ -133,6 +133,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		for _, k := range m.Kernels {
+			k.Unreachable()
 			_ = k.Run(NewMemory(Region{Begin: 4096, Bytes: make([]byte, 64)}), Launch{Blocks: 1, Threads: 32, Shared: 64, Parameters: make([]uint64, k.Parameters), Steps: 100})
 		}
 	})

@@ -330,14 +330,23 @@ func (c *compiler) product(i int, in []int, out int) {
 
 // rightSide adds the right side of a product, whose values are weights.
 func (c *compiler) rightSide(p *Product, parts []Matrix, weights ...[]float32) {
-	n, exact := 0, true
+	n, exact, most := 0, true, float32(0)
 	for _, w := range weights {
 		n += len(w)
+		for _, v := range w {
+			most = max(most, v, -v) // NaN if one is
+		}
 		exact = exact && !slices.ContainsFunc(w, func(v float32) bool { return math.Float32bits(v)<<16 != 0 })
 	}
-	if p.Pairs = p.Form == Plain && n >= netruntime.HeavyWeights && (c.pairs == Always || c.pairs == Exact && exact); p.Pairs {
-		p.B = c.pair(parts)
-	} else {
+	p.Scale = 1
+	scale := halfScale(most)
+	switch heavy := p.Form == Plain && n >= netruntime.HeavyWeights; {
+	case heavy && c.pairs == Half && scale != 0:
+		p.Pairs, p.Scale = Halves, scale
+		p.B = c.pair(parts, func(v float32) uint16 { return toHalf(v / scale) })
+	case heavy && (c.pairs == Always || c.pairs == Exact && exact):
+		p.Pairs, p.B = Brains, c.pair(parts, toBF16)
+	default:
 		p.B = c.matrices(p.Form, parts)
 	}
 }

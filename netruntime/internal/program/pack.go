@@ -158,31 +158,68 @@ func (c *Constants) matrices(f Form, parts []Matrix) Constant {
 	return at
 }
 
-// Pairs says which right sides of heavy products of Plain are bfloat16, in half the memory.
+// Pairs says which right sides of heavy products of Plain have 16 bits, in half the memory.
 type Pairs int
 
 // The choices.
 const (
 	Never  Pairs = iota
-	Exact        // those whose values all are, as in files that have bfloat16
-	Always       // all of them, rounded
+	Exact        // those whose values all are bfloat16, as in files that have it
+	Always       // all of them, rounded to bfloat16
+	Half         // all of them, rounded to float16
 )
 
-// pair adds the parts in bfloat16, two to a word of 32 bits: (rows of all parts, columns / 64, 2, 16) words, of columns c and c + 16.
-func (c *Constants) pair(parts []Matrix) Constant {
+// Words says what the words of a product's right side are.
+type Words int
+
+// The words.
+const (
+	Singles Words = iota
+	Brains        // two bfloat16, as Constants.pair writes them
+	Halves        // two float16, likewise
+)
+
+const pairBytes = 2
+
+// pair adds the parts, two numbers of put's to a word of 32 bits: (rows of all parts, columns / 64, 2, 16) words, of columns c and c + 16.
+func (c *Constants) pair(parts []Matrix, put func(float32) uint16) Constant {
 	columns, total := RoundUp(parts[0].columns, TileColumns), 0
 	for _, p := range parts {
 		total += p.K(Plain)
 	}
-	at, b := c.reserve(total * columns * BF16.Bytes())
+	at, b := c.reserve(total * columns * pairBytes)
 	for _, p := range parts {
 		for k := range p.K(Plain) {
 			for col := range p.columns {
 				word := col/64*32 + col/32%2*16 + col%16
-				BF16.put(b[4*word+col/16%2*BF16.Bytes():], p.at(k/p.Channels, k%p.Channels, col))
+				binary.LittleEndian.PutUint16(b[4*word+col/16%2*pairBytes:], put(p.at(k/p.Channels, k%p.Channels, col)))
 			}
-			b = b[columns*BF16.Bytes():]
+			b = b[columns*pairBytes:]
 		}
 	}
 	return at
+}
+
+// halfScale returns the power of two by which values up to most are divided so that they are at most 16. Then sums of eight products with values
+// up to 500 are below 65,504, the largest float16, and all but the smallest keep 11 bits. It is 0 for what is not finite.
+func halfScale(most float32) float32 {
+	if !(most <= math.MaxFloat32) {
+		return 0
+	}
+	_, e := math.Frexp(float64(most)) // most is below 2ᵉ
+	return float32(math.Ldexp(1, max(-120, e)-4))
+}
+
+// toHalf rounds a value up to 65,504 to float16, to nearest, ties to even.
+func toHalf(v float32) uint16 {
+	sign := uint16(math.Float32bits(v) >> 16 & 0x8000)
+	x := math.Abs(float64(v))
+	if x == 0 {
+		return sign
+	}
+	_, e := math.Frexp(x)
+	unit := max(e-11, -24) // the exponent of the last of 11 bits
+	n := uint16(math.RoundToEven(math.Ldexp(x, -unit)))
+	// n has its leading bit at 2¹⁰, at 2¹¹ if it was rounded up to a power of two, or below for the least numbers.
+	return sign | uint16(unit+24)<<10 + n
 }

@@ -5,6 +5,34 @@ import (
 	"testing"
 )
 
+// half returns the value of a float16.
+func half(bits uint16) float64 {
+	v := math.Ldexp(float64(bits&0x3ff), -24)
+	if e := int(bits >> 10 & 31); e > 0 {
+		v = math.Ldexp(float64(bits&0x3ff|0x400), e-25)
+	}
+	return math.Copysign(v, 0.5-float64(bits>>15))
+}
+
+// TestHalfScale: values of any size are at most 16, and not all are small.
+func TestHalfScale(t *testing.T) {
+	for _, v := range []float32{1, 2, 15.99, 65504, 3e38, 1e-30, math.MaxFloat32} {
+		if s := halfScale(v); !(v/s >= 8 && v/s <= 16) || math.Float32bits(s)<<9 != 0 {
+			t.Errorf("%g is %g in units of %g", v, v/s, s)
+		}
+	}
+	for _, v := range []float32{0, 1e-45} {
+		if s := halfScale(v); !(s > 0 && v/s <= 16) {
+			t.Errorf("%g is %g in units of %g", v, v/s, s)
+		}
+	}
+	for _, v := range []float32{float32(math.Inf(1)), float32(math.NaN())} {
+		if s := halfScale(v); s != 0 {
+			t.Errorf("the scale of %g is %g", v, s)
+		}
+	}
+}
+
 // TestRounding compares with rounding in float64, for numbers of every size and for those midway
 // between two.
 func TestRounding(t *testing.T) {
@@ -25,6 +53,12 @@ func TestRounding(t *testing.T) {
 			}
 			if got, want := math.Float32frombits(toTF32(v)), math.Round(float64(v)/unit(10))*unit(10); float64(got) != want {
 				t.Fatalf("%x becomes %g in TF32, want %g", bits, got, want)
+			}
+			if x := math.Abs(float64(v)); x <= 65504 {
+				unit := max(unit(10), 0x1p-24)
+				if got, want := half(toHalf(v)), math.RoundToEven(float64(v)/unit)*unit; got != want || math.Signbit(got) != math.Signbit(float64(v)) {
+					t.Fatalf("%x becomes %g in float16, want %g", bits, got, want)
+				}
 			}
 		}
 	}

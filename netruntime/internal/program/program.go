@@ -73,7 +73,8 @@ type Product struct {
 	Omega    int // value, or −1
 	Points   []Point
 	Out      int
-	Pairs    bool // B is bfloat16, as Constants.pair writes it
+	Pairs    Words
+	Scale    float32 // what B is multiplied with: 1, or a power of two if Pairs is Halves
 }
 
 // Source is a left side of a product.

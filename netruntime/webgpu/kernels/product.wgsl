@@ -1,15 +1,16 @@
 // The matrix products of all networks: dense layers, convolutions, blends of experts and the gates of LSTMs.
 //
 // A workgroup computes a tile of the result, 64 columns wide. A thread has one or more rows and four columns, 16 apart.
-// Neighbouring threads read neighbouring weights, and operands come from the caches. kernels.go puts in ROWS, HEIGHT, THREADS
-// and the number of weights in a word for PER_WORD, chooses four_weights, and repeats what stands between "each" and "end" for each row of a thread, with the row's number for #.
+// Neighbouring threads read neighbouring weights, and operands come from the caches. kernels.go puts in ROWS, HEIGHT, THREADS,
+// the number of weights in a word for PER_WORD, what weights are multiplied with for SCALE, and a block's products for PRODUCTS. It chooses
+// four_weights, and repeats what stands between "each" and "end" for each row of a thread, with the row's number for #.
 
 const block = 512u; // products that are summed before a weight scales the sum
 const columns_together = 64u;
 const rows_together = ROWSu;
 
 // The words of an operation: sources, segments, frames, before, channels, b, n, columns, bias, omega, two sources
-// (at, row, step, k), out (3).
+// (at, row, step, k), out (3), scale.
 @compute @workgroup_size(THREADS)
 fn product(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
 	let op = call.op;
@@ -57,9 +58,9 @@ fn product(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
 			from# = max(before, t) * channels - t * channels;
 			to# = min(width, (frames - t + before) * channels);
 		}
-		var w# = 1.0;
+		var w# = SCALE;
 		if omega != none {
-			w# = memory[omega + row# * segments + s];
+			w# *= memory[omega + row# * segments + s];
 		}
 // end
 		for (var k = 0u; k < width;) {
@@ -67,13 +68,7 @@ fn product(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
 			var sum# = vec4<f32>();
 // end
 			let end = min(k + block, width);
-			for (; k < end; k++) {
-				let v = four_weights(b);
-				b += columns / PER_WORDu;
-// each
-				sum# = fma(vec4<f32>(value(at#, k, from#, to#)), v, sum#);
-// end
-			}
+PRODUCTS
 // each
 			total# = fma(vec4<f32>(w#), sum#, total#);
 // end
@@ -103,6 +98,11 @@ fn four_of_pairs(at: u32) -> vec4<f32> {
 	let u = bitcast<u32>(constants[at]);
 	let v = bitcast<u32>(constants[at + 16u]);
 	return vec4<f32>(bitcast<f32>(u << 16u), bitcast<f32>(u & 0xffff0000u), bitcast<f32>(v << 16u), bitcast<f32>(v & 0xffff0000u));
+}
+
+// four_of_halves returns the weights of four columns, two float16 to a word.
+fn four_of_halves(at: u32) -> vec4<f32> {
+	return vec4<f32>(unpack2x16float(bitcast<u32>(constants[at])), unpack2x16float(bitcast<u32>(constants[at + 16u])));
 }
 
 // value returns value k of the window at a place, which is zero outside of the sequence.

@@ -68,7 +68,8 @@ Allocations and memory are counted in the same run.
 
 With --backend cuda only the model's network is timed, on the GPU: batches of 1 to 131072
 agents in three precisions, kernels and copies apart, beside the GPU's own peaks and the
-processor. With --backend webgpu it is timed on any GPU, in float32, beside the processor.
+processor. With --backend webgpu it is timed on any GPU, in float32, and in float16 if the
+GPU has it, beside the processor.
 --model may then name a character, such as hero, whose networks are timed one by one.
 --backend all times it on the processor, then on each of these that the program was built with
 and finds, and says why one is left out.`,

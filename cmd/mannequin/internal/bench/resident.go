@@ -193,7 +193,7 @@ func benchResident(ctx context.Context, m *mann.Model, n, ticks, threads int) (r
 	if c.Device() == "" {
 		return row, errors.New("the GPU was lost, or does not take so many: the processor moved the agents")
 	}
-	network, err := timeWebGPU(gpuWork{name: "network", net: m.Net, length: 1}, n)
+	network, err := timeWebGPU(gpuWork{name: "network", net: m.Net, length: 1}, n, false)
 	if err != nil {
 		return row, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"mannequin/cmd/mannequin/internal/cli"
@@ -36,7 +37,8 @@ type webgpuReport struct {
 // webgpuRow is a network at a batch. Times are medians over repetitions.
 type webgpuRow struct {
 	Work      string  `json:"work"`
-	Batch     int     `json:"batch"` // sequences: agents
+	Kernel    string  `json:"kernel"` // webgpu is float32, webgpu_f16 float16 where the GPU has it
+	Batch     int     `json:"batch"`  // sequences: agents
 	Frames    int     `json:"frames"`
 	MS        float64 `json:"ms"` // of a run, copies included
 	MSMin     float64 `json:"ms_min"`
@@ -65,12 +67,17 @@ func benchWebGPU(ctx context.Context, works []gpuWork, threads int) (webgpuRepor
 			if ctx.Err() != nil {
 				return r, fmt.Errorf("interrupted at %s, %d", w.name, batch)
 			}
-			row, err := timeWebGPU(w, batch)
-			if err != nil {
-				return r, fmt.Errorf("%s, %d: %w", w.name, batch, err)
+			for _, f16 := range []bool{false, true} {
+				row, err := timeWebGPU(w, batch, f16)
+				if errors.Is(err, errNoFloat16) {
+					continue
+				}
+				if err != nil {
+					return r, fmt.Errorf("%s, %d: %w", w.name, batch, err)
+				}
+				row.CPUMS = cpu[batch]
+				r.Rows = append(r.Rows, row)
 			}
-			row.CPUMS = cpu[batch]
-			r.Rows = append(r.Rows, row)
 		}
 	}
 	if n := webgpu.Fallbacks(); n > 0 {
@@ -79,17 +86,22 @@ func benchWebGPU(ctx context.Context, works []gpuWork, threads int) (webgpuRepor
 	return r, nil
 }
 
-func timeWebGPU(w gpuWork, batch int) (webgpuRow, error) {
+var errNoFloat16 = errors.New("the GPU has no float16")
+
+func timeWebGPU(w gpuWork, batch int, f16 bool) (webgpuRow, error) {
 	row := webgpuRow{Work: w.name, Batch: batch, Frames: w.length}
 	s, run, x, y, err := runOf(w, batch, func(o netruntime.SessionOptions) (netruntime.Session, error) {
-		return webgpu.NewSession(w.net, webgpu.Options{SessionOptions: o})
+		return webgpu.NewSession(w.net, webgpu.Options{SessionOptions: o, F16: f16})
 	}, 1)
 	if err != nil {
 		return row, err
 	}
 	defer s.Close()
-	if k := s.Kernel(); k != backend.WebGPU {
-		return row, fmt.Errorf("the processor computes it, with %s kernels", k)
+	switch row.Kernel = s.Kernel(); {
+	case f16 && row.Kernel == backend.WebGPU:
+		return row, errNoFloat16
+	case !strings.HasPrefix(row.Kernel, backend.WebGPU):
+		return row, fmt.Errorf("the processor computes it, with %s kernels", row.Kernel)
 	}
 	times, err := repeated(gpuRepeats, run)
 	if err != nil {
@@ -108,9 +120,9 @@ func (r webgpuReport) Print(w io.Writer) error {
 	fmt.Fprintf(w, "%s; the processor with %d threads in float32\n", r.Device, r.Threads)
 	fmt.Fprint(w, "milliseconds per run, medians, copies included\n\n")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "work\tbatch\tframes\trun\tbest\tframes/s\tallocations\tcpu\terror\t\n")
+	fmt.Fprint(t, "work\tkernel\tbatch\tframes\trun\tbest\tframes/s\tallocations\tcpu\terror\t\n")
 	for _, r := range r.Rows {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%.3f\t%.3f\t%.3g\t%.0f\t%.3f\t%.1e\t\n", r.Work, r.Batch, r.Frames, r.MS, r.MSMin, r.PerSecond, r.Allocs, r.CPUMS, r.Error)
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%.3f\t%.3f\t%.3g\t%.0f\t%.3f\t%.1e\t\n", r.Work, r.Kernel, r.Batch, r.Frames, r.MS, r.MSMin, r.PerSecond, r.Allocs, r.CPUMS, r.Error)
 	}
 	return t.Flush()
 }

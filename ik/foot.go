@@ -21,7 +21,7 @@ type FootLock struct {
 	Height   float32 // greatest height over the flat ground at which contact begins, m; 0.045, people 0.06
 	Rise     float32 // height over the lowest point of the stance at which contact ends, m; 0.03
 	Hold     float32 // height over the same below which a locked foot keeps its contact however fast it is, m; 0, people 0.015
-	Clear    float32 // least height over the ground of feet that move over it without contact, m; 0, people 0.04
+	Clear    float32 // least height over the ground of feet that move over it without contact, m; 0, people 0.035
 	Radius   float32 // greatest distance of a locked foot from the flat pose's, m, for a stretched leg; 0.1, people 0.15
 	Halflife float32 // half-life of the way back over the ground, s; 0.06, people 0.1
 	Step     float32 // half-life of the way back of a foot that hardly moves in the flat pose, s; 0 is Halflife, people 0.15

@@ -82,7 +82,7 @@ func DefaultHuman() Legged {
 	s := DefaultDog()
 	s.Sole, s.Lock.Height, s.Lock.Radius = 0.027, 0.06, 0.15
 	s.Lock.Halflife, s.Lock.Step, s.Lock.Press = 0.1, 0.15, 0.04
-	s.Lock.Hold, s.Lock.Clear = 0.015, 0.04
+	s.Lock.Hold, s.Lock.Clear = 0.015, 0.035
 	s.RunFootAccel = 11 // 135 m/s² at 3.5 m/s
 	return s
 }

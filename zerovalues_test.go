@@ -35,7 +35,7 @@ import (
 	"mannequin/animsys/layer"
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
-	"mannequin/animsys/mann/resident"
+	"mannequin/animsys/resident"
 	"mannequin/animsys/mar"
 	"mannequin/animsys/matching"
 	"mannequin/animsys/retarget"
@@ -64,7 +64,7 @@ import (
 // linkedPackages are the packages that a game links.
 var linkedPackages = strings.Fields(`
 	animsys animsys/anatomy animsys/blend animsys/control animsys/feature animsys/generator animsys/keypose
-	animsys/keypose/routines animsys/latent animsys/layer animsys/manifold animsys/mann animsys/mann/resident animsys/mar animsys/matching animsys/retarget animsys/skel animsys/skin animsys/snapshot animsys/strnn
+	animsys/keypose/routines animsys/latent animsys/layer animsys/manifold animsys/mann animsys/mar animsys/matching animsys/resident animsys/retarget animsys/skel animsys/skin animsys/snapshot animsys/strnn
 	ecs engine/body engine/clock engine/draw engine/hud engine/m3 engine/media engine/tape ik netruntime netruntime/grad netruntime/vec terrain`)
 
 // linked are their exported types, as pointers to zero values, and their exported functions.
@@ -114,10 +114,10 @@ var linked = []any{
 	mann.DefaultTuning, mann.Describe, mann.Jumps, mann.NewBatch, mann.NewFollower, mann.NewModel,
 
 	new(resident.Crowd), new(resident.Mesh), new(resident.Options), new(resident.Root),
-	resident.New, resident.Stand,
+	resident.New, resident.NewLearned, resident.Stand,
 
 	new(matching.Act), new(matching.Adaptive), new(matching.AdaptiveStream), new(matching.Character), new(matching.Clip), new(matching.Database), new(matching.File), new(matching.Idle), new(matching.Learned), new(matching.LearnedStream),
-	new(matching.Networks), new(matching.Options), new(matching.Span), new(matching.Stream), new(matching.StreamOptions), new(matching.Tags), new(matching.Target),
+	new(matching.Networks), new(matching.Options), new(matching.Shader), new(matching.ShaderPlaces), new(matching.Span), new(matching.Stream), new(matching.StreamOptions), new(matching.Tags), new(matching.Target),
 	new(matching.Tuning), new(matching.Way), new(matching.Weights),
 	matching.Build, matching.Decode, matching.DecodeFile, matching.DefaultTuning, matching.DefaultWeights, matching.NewAdaptive, matching.NewLearned, matching.NewNetwork, matching.Open,
 	matching.OpenFile, matching.ResponsiveTuning, matching.Roots, matching.WriteTags,

@@ -11,7 +11,7 @@ import (
 
 // SaveMotion writes the state of an agent's motion into st: what its generator saves, with its control. It returns where the origin of the
 // state's space lies, m, whose height is the agent's floor. An agent leaves the crowd by it, for where SpawnSaved or
-// mannequin/animsys/mann/resident takes its motion up; Despawn removes it here. What the crowd itself remembers of it is not in st: locked
+// mannequin/animsys/resident takes its motion up; Despawn removes it here. What the crowd itself remembers of it is not in st: locked
 // feet, clips that play, what it looks at. An agent with a character of its own is refused. Call it between ticks: within one it fails.
 func (c *Crowd) SaveMotion(st *generator.State, e arche.Entity) (origin m3.Vec3, err error) {
 	if err := c.claimBetween("SaveMotion"); err != nil {

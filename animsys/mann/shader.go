@@ -4,24 +4,19 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"math"
-	"slices"
-	"strconv"
-	"strings"
-
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
+	"mannequin/animsys/internal/kernels"
 	"mannequin/engine/m3"
+	"math"
+	"slices"
 )
-
-//go:embed kernels/math.wgsl
-var mathSource string
 
 //go:embed kernels/mann.wgsl
 var mannSource string
 
 // Shader is what a Batch does with its rows, as kernels in WGSL for WebGPU: a workgroup of 64 works on a row. Before its network "prepare"
-// does what Plan and Gather do, after it "advance" does what Scatter does. Walls and paths are left out. Package animsys/mann/resident runs
+// does what Plan and Gather do, after it "advance" does what Scatter does. Walls and paths are left out. Package animsys/resident runs
 // it.
 //
 // The kernels read and write group 0:
@@ -88,17 +83,9 @@ func (b *Batch) NewShader(in, out int) (*Shader, error) {
 	m, l, t := b.Model, b.Model.Layout, &b.tuning
 	stride := l.Step()
 	s := &Shader{batch: b, RowLen: b.shaderRow().size}
-	var text strings.Builder
-	whole := func(name string, v int) { fmt.Fprintf(&text, "const %s = %du;\n", name, v) }
-	signed := func(name string, v int) { fmt.Fprintf(&text, "const %s = %d;\n", name, v) }
-	number := func(name string, v float32) { fmt.Fprintf(&text, "const %s: f32 = %s;\n", name, literal(v)) }
-	table := func(name string, v ...float32) {
-		whole(name, len(s.Tables))
-		s.Tables = append(s.Tables, v...)
-	}
-	for i, binding := range []string{"storage, read> tables", "storage, read> goals", "storage, read_write> rows", "storage, read_write> net", "storage, read_write> poses"} {
-		fmt.Fprintf(&text, "@group(0) @binding(%d) var<%s: array<f32>;\n", i, binding)
-	}
+	var text kernels.Text
+	whole, signed, number, table := text.Whole, text.Signed, text.Number, text.Table
+	text.Bind()
 
 	whole("points", points)
 	whole("now", now)
@@ -108,7 +95,7 @@ func (b *Batch) NewShader(in, out int) (*Shader, error) {
 	whole("sample_step", feature.TrajStep)
 	whole("traj_now", feature.TrajNow)
 	whole("sample_size", l.SampleLen())
-	fmt.Fprintf(&text, "const has_speed = %v;\n", !l.NoSpeed)
+	text.Bool("has_speed", !l.NoSpeed)
 	whole("actions", b.actions)
 	whole("joints", b.joints)
 	whole("phases", phaseLen(l))
@@ -154,10 +141,8 @@ func (b *Batch) NewShader(in, out int) (*Shader, error) {
 	}
 	number("ceiling_room", room)
 
-	// The places depend on the number of rows. As constants they would change the source, and drivers would compile it again. Each is two
-	// numbers, since a float32 holds whole numbers only up to 2²⁴.
-	table("net_in", float32(in&0xffff), float32(in>>16))
-	table("net_out", float32(out&0xffff), float32(out>>16))
+	text.Place("net_in", in)
+	text.Place("net_out", out)
 	var blends []float32
 	for _, w := range b.blend {
 		blends = append(blends, w.pos, w.dir, w.vel)
@@ -177,7 +162,7 @@ func (b *Batch) NewShader(in, out int) (*Shader, error) {
 	table("lows", low...)
 	table("highs", high...)
 	m.tables(table, whole)
-	s.Source = text.String() + mathSource + mannSource
+	s.Source, s.Tables = text.String()+kernels.Math+mannSource, text.Tables
 	return s, nil
 }
 
@@ -230,15 +215,6 @@ func (m *Model) tables(table func(name string, v ...float32), whole func(name st
 	table("legs", legs...)
 	table("aim_ends", aimEnds...)
 	table("aims", aims...)
-}
-
-// literal returns v as WGSL writes it.
-func literal(v float32) string {
-	s := strconv.FormatFloat(float64(v), 'g', -1, 32)
-	if !strings.ContainsAny(s, ".e") {
-		s += ".0"
-	}
-	return s
 }
 
 // PutGoal writes a goal into dst, GoalLen float32s. The shader knows no paths: their goals are to stand.

@@ -260,11 +260,16 @@ func (s *LearnedStream) jumped(row int) []float32 {
 // Add puts an agent at a place and returns its row. It stands, if any frame of the database did.
 func (s *LearnedStream) Add(at feature.Place, goal *control.Goal) (row int, err error) {
 	if row, err = s.add(at, goal); err == nil {
-		copy(s.row(row), s.of.net.Rest)
-		s.must[row], s.acts[row], s.posed[row] = 0, act{of: -1}, false
-		s.ago[row], s.rest[row], s.upper[row] = again, resting{of: -1}, upper{Of: -1}
+		s.reset(row)
 	}
 	return row, err
+}
+
+// reset lets a row stand.
+func (s *LearnedStream) reset(row int) {
+	copy(s.row(row), s.of.net.Rest)
+	s.must[row], s.acts[row], s.posed[row] = 0, act{of: -1}, false
+	s.ago[row], s.rest[row], s.upper[row] = again, resting{of: -1}, upper{Of: -1}
 }
 
 // Remove takes a row out. The last row becomes this one.
@@ -290,16 +295,22 @@ func (s *LearnedStream) Restore(st *generator.State) (row int, err error) {
 	row = s.rows
 	s.visit(st, row)
 	s.posed[row] = false
-	if a := s.acts[row]; !s.within(row) || a.of < -1 || int(a.of) >= len(s.of.net.Acts) || a.left < 0 || a.left > maxFrames || s.ago[row] < 0 || s.ago[row] > again || !feature.Finite(s.jumped(row)) {
-		st.Fail(errForeign)
-	}
-	if r := s.rest[row]; r.of < -1 || int(r.of) >= len(s.of.net.Idles) || r.at < 0 || r.at > restTicks-restFades || r.of >= 0 && (r.was < -1 || int(r.was) >= len(s.of.net.Idles)) || r.soon < 0 || r.soon > 1 {
-		st.Fail(errForeign)
-	}
-	if u := s.upper[row]; u.Of < -1 || int(u.Of) >= len(s.of.net.Acts) || u.At < 0 || u.Of >= 0 && (int(u.At) >= s.of.net.Acts[u.Of].Ticks || s.of.uppers()[u.Of] == nil) {
+	if !s.sound(row) {
 		st.Fail(errForeign)
 	}
 	return s.restored(row, st)
+}
+
+// sound reports whether what a row remembers is of this character.
+func (s *LearnedStream) sound(row int) bool {
+	if a := s.acts[row]; !s.within(row) || a.of < -1 || int(a.of) >= len(s.of.net.Acts) || a.left < 0 || a.left > maxFrames || s.ago[row] < 0 || s.ago[row] > again || !feature.Finite(s.jumped(row)) {
+		return false
+	}
+	if u := s.upper[row]; u.Of < -1 || int(u.Of) >= len(s.of.net.Acts) || u.At < 0 || u.Of >= 0 && (int(u.At) >= s.of.net.Acts[u.Of].Ticks || s.of.uppers()[u.Of] == nil) {
+		return false
+	}
+	r := s.rest[row]
+	return r.of >= -1 && int(r.of) < len(s.of.net.Idles) && r.at >= 0 && r.at <= restTicks-restFades && (r.of < 0 || r.was >= -1 && int(r.was) < len(s.of.net.Idles)) && r.soon >= 0 && r.soon <= 1
 }
 
 func (s *LearnedStream) visit(st *generator.State, row int) {

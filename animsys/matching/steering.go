@@ -202,13 +202,16 @@ func (s *steering) plan(row int, apart, keeps Tags) (w wish, due bool) {
 	return w, a.Wait < 0 || changed && a.Since > 1
 }
 
+// futureSteps is the number of steps to each sample of the horizon.
+const futureSteps = 2
+
 // ask notes that a row searches, and writes where its body will be to the query q, which has a pose, and how fast that is to become.
 func (s *steering) ask(row int, w *wish, q []float32) {
 	a, c := &s.agents[row], s.character
 	a.Wait, a.Since = int32(s.tuning.Every-1), 0
 	a.Velocity, a.Facing = w.velocity, w.facing
 	back := m3.YawQuat(-a.At.Yaw)
-	const steps = 2 // to each sample of the horizon
+	const steps = futureSteps
 	var future [steps * len(horizon)]body
 	s.future(row, w, horizon[0]/steps, future[:])
 	if w.velocity.Dot(a.Body.Vel) >= 0 { // it does not turn round

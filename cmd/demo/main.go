@@ -17,7 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mannequin/animsys/mann/resident"
+	"mannequin/animsys/resident"
 	"mannequin/animsys/skel"
 	"mannequin/engine/clock"
 	"mannequin/engine/hud"

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mannequin/animsys/mann/resident"
+	"mannequin/animsys/resident"
 	"mannequin/animsys/skel"
 	"mannequin/engine/body"
 	"mannequin/engine/stage"

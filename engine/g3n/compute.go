@@ -2,7 +2,7 @@ package g3n
 
 import "mannequin/engine/internal/compute"
 
-// Compute runs compute shaders in the context that draws the scene: agents of mannequin/animsys/mann/resident live there, if it is their
+// Compute runs compute shaders in the context that draws the scene: agents of mannequin/animsys/resident live there, if it is their
 // Options.OpenGL, and Crowd.UpdateFrom draws them without their poses leaving the graphics card.
 type Compute = compute.Compute
 

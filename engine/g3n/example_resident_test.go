@@ -4,7 +4,7 @@ import (
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
 	"mannequin/animsys/mann"
-	"mannequin/animsys/mann/resident"
+	"mannequin/animsys/resident"
 	"mannequin/engine/body"
 	"mannequin/engine/g3n"
 	"mannequin/engine/m3"

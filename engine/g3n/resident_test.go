@@ -13,14 +13,16 @@ import (
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
 	"mannequin/animsys/mann"
-	"mannequin/animsys/mann/resident"
+	"mannequin/animsys/resident"
 	"mannequin/engine/body"
 	"mannequin/engine/internal/gl"
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/internal/testing/must"
 	"mannequin/models"
+	"mannequin/models/hero"
 	"mannequin/netruntime"
+	"mannequin/netruntime/webgpu"
 	"mannequin/terrain"
 )
 
@@ -92,6 +94,62 @@ func TestResidentInOpenGL(t *testing.T) {
 	}
 	t.Logf("on %s: at most %.4f mm off, after %.1f m", c.Device(), 1000*worst, way)
 	if !(worst < 1e-3) || worst == 0 || c.Device() == "" {
+		t.Error("that is too far")
+	}
+}
+
+// TestResidentPeopleInOpenGL: people that live in the scene's OpenGL are where the processor's are, in 300 ticks on their own.
+func TestResidentPeopleInOpenGL(t *testing.T) {
+	newGame(t, 64, 64)
+	compute, err := NewCompute()
+	if err != nil {
+		t.Skip("no compute shaders: ", err)
+	}
+	field := must.Get(terrain.Hills(terrain.Grid{Size: 60, Cell: 0.5}, terrain.HillsOptions{Seed: 4, MaxSlope: 0.45}))(t)
+	person := must.Get(hero.Open())(t).Learned
+	var crowds [2]*resident.Crowd // the second lives on the processor, after an error
+	for i, gl := range []webgpu.OpenGL{compute, &breaking{Compute: compute, left: 1}} {
+		c := must.Get(resident.NewLearned(person, resident.Options{Capacity: 2, Ground: field, OpenGL: gl, Log: slog.New(slog.DiscardHandler)}))(t)
+		defer c.Close()
+		if (c.Device() == "") != (i == 1) {
+			t.Fatal("agents live on ", c.Device())
+		}
+		for k := range 2 {
+			must.Get(c.Add(feature.Place{Pos: m3.V(float32(k)-1.5, 0, 0), Yaw: float32(k)}))(t)
+		}
+		crowds[i] = c
+	}
+	var worst, way float32
+	for tick := range 300 {
+		for i := range 2 {
+			g := control.Goal{Move: m3.V(0, 0, 1), Action: control.Move, Speed: 1.2 + float32((tick/60+i)%4), Turn: float32((tick/50+i)%3-1) * 0.7}
+			switch {
+			case tick/80 == 2:
+				g = control.Goal{}
+			case tick/40 == 3:
+				g.Action = control.Jump
+			}
+			for _, c := range crowds {
+				must.Do(t, c.SetGoal(i, g))
+			}
+		}
+		for _, c := range crowds {
+			must.Do(t, c.Step())
+		}
+		if tick%20 != 19 {
+			continue
+		}
+		is, want := must.Get(crowds[0].Bones(nil, 0, 1))(t), must.Get(crowds[1].Bones(nil, 0, 1))(t)
+		for j := range is {
+			worst = max(worst, is[j].Pos.Dist(want[j].Pos))
+		}
+		for i := range 2 {
+			worst = max(worst, crowds[0].Root(i).At.Pos.Dist(crowds[1].Root(i).At.Pos))
+			way = max(way, crowds[0].Root(i).At.Pos.Len())
+		}
+	}
+	t.Logf("on %s: at most %.4f mm off, after %.1f m", crowds[0].Device(), 1000*worst, way)
+	if !(worst < 1e-3) || worst == 0 || crowds[0].Device() == "" || way < 3 {
 		t.Error("that is too far")
 	}
 }

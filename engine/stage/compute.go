@@ -6,7 +6,7 @@ import (
 	"mannequin/engine/internal/compute"
 )
 
-// Compute runs compute shaders in the OpenGL of a stage: agents of mannequin/animsys/mann/resident live there, if it is their
+// Compute runs compute shaders in the OpenGL of a stage: agents of mannequin/animsys/resident live there, if it is their
 // Options.OpenGL, and Crowd.SetFrom draws them.
 type Compute = compute.Compute
 

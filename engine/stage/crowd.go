@@ -89,7 +89,7 @@ func (c *Crowd) Set(bones []m3.Xform, tint [][3]float32) error {
 
 // SetFrom poses the crowd by matrices that are on the graphics card already, so that no pose passes through the processor. matrices is the
 // name of a buffer of the stage's OpenGL with (characters, joints, 12) float32s: the rows of the 3×4 matrix that takes each joint's vertices
-// from the bind pose to the world, as mannequin/animsys/mann/resident.Crowd.Matrices has them with Stage.Compute. hips are joint 0 of each
+// from the bind pose to the world, as mannequin/animsys/resident.Crowd.Matrices has them with Stage.Compute. hips are joint 0 of each
 // character, turned to where it faces; one whose place is not finite is not drawn. tint is as in Set, but not nil.
 func (c *Crowd) SetFrom(matrices uint32, hips []m3.Xform, tint [][3]float32) error {
 	if matrices == 0 {

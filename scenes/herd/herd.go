@@ -7,7 +7,7 @@ import (
 
 	"mannequin/animsys"
 	"mannequin/animsys/mann"
-	"mannequin/animsys/mann/resident"
+	"mannequin/animsys/resident"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/scenes"

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"mannequin/animsys/mann/resident"
+	"mannequin/animsys/resident"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/testdog"
 	"mannequin/scenes"

@@ -8,7 +8,7 @@ import (
 
 	"mannequin/animsys"
 	"mannequin/animsys/mann"
-	"mannequin/animsys/mann/resident"
+	"mannequin/animsys/resident"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testdog"

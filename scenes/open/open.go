@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"mannequin/animsys/manifold"
-	"mannequin/animsys/mann/resident"
+	"mannequin/animsys/resident"
 	"mannequin/animsys/mar"
 	"mannequin/animsys/matching"
 	"mannequin/animsys/skel"

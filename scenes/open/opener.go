@@ -9,7 +9,7 @@ import (
 	latentmodel "mannequin/animsys/latent"
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
-	"mannequin/animsys/mann/resident"
+	"mannequin/animsys/resident"
 	"mannequin/animsys/mar"
 	"mannequin/animsys/matching"
 	predictor "mannequin/animsys/strnn"

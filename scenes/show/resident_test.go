@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"mannequin/animsys/mann"
-	"mannequin/animsys/mann/resident"
+	"mannequin/animsys/resident"
 	"mannequin/engine/body"
 	"mannequin/engine/m3"
 	"mannequin/engine/stage"

@@ -8,7 +8,7 @@ import (
 	"mannequin/animsys"
 	"mannequin/animsys/control"
 	"mannequin/animsys/generator"
-	"mannequin/animsys/mann/resident"
+	"mannequin/animsys/resident"
 	"mannequin/engine/m3"
 	"mannequin/internal/statehash"
 	"mannequin/scenes"

@@ -40,30 +40,6 @@ const bones_size = 12u * joints + phases;
 const pose_size = bones_size + actions; // of a remembered pose
 const row_size = good + 2u * pose_size;
 
-// net_place returns a place in the network's memory, of a table: its lower 16 bits, and the upper ones.
-fn net_place(at: u32) -> u32 {
-	return u32(tables[at]) + (u32(tables[at + 1u]) << 16u);
-}
-
-fn get2(at: u32) -> vec2<f32> {
-	return vec2<f32>(rows[at], rows[at + 1u]);
-}
-
-fn put2(at: u32, v: vec2<f32>) {
-	rows[at] = v.x;
-	rows[at + 1u] = v.y;
-}
-
-fn get3(at: u32) -> vec3<f32> {
-	return vec3<f32>(rows[at], rows[at + 1u], rows[at + 2u]);
-}
-
-fn put3(at: u32, v: vec3<f32>) {
-	rows[at] = v.x;
-	rows[at + 1u] = v.y;
-	rows[at + 2u] = v.z;
-}
-
 // pos_at, dir_at and vel_at return a point of a row's trajectory: x and z.
 fn pos_at(base: u32, i: u32) -> vec2<f32> {
 	return get2(base + positions + 2u * i);
@@ -101,14 +77,6 @@ fn out_of(fwd: vec2<f32>, v: vec2<f32>) -> vec2<f32> {
 fn angle_to(fwd: vec2<f32>, d: vec2<f32>) -> f32 {
 	let l = into(fwd, d);
 	return angle(l.x, l.y);
-}
-
-fn rotate2(v: vec2<f32>, s: vec2<f32>) -> vec2<f32> {
-	return vec2<f32>(v.x * s.y + v.y * s.x, v.y * s.y - v.x * s.x);
-}
-
-fn turned(v: vec2<f32>, by: f32) -> vec2<f32> {
-	return rotate2(v, sincos(by));
 }
 
 // The actions, as package control numbers them.
@@ -753,18 +721,6 @@ fn pressed(h: f32) -> f32 {
 	return bend_height + ceiling_room * (1.0 - power_of_e((bend_height - h) / ceiling_room));
 }
 
-fn pose3(at: u32) -> vec3<f32> {
-	return vec3<f32>(poses[at], poses[at + 1u], poses[at + 2u]);
-}
-
-fn pose4(at: u32) -> vec4<f32> {
-	return vec4<f32>(poses[at], poses[at + 1u], poses[at + 2u], poses[at + 3u]);
-}
-
-fn table3(at: u32) -> vec3<f32> {
-	return vec3<f32>(tables[at], tables[at + 1u], tables[at + 2u]);
-}
-
 fn show(base: u32, pose: u32, j: u32) {
 	let parent = tables[parents + j];
 	let above = pose + 8u * u32(max(parent, 0.0));
@@ -818,4 +774,21 @@ fn swing(base: u32, place: vec3<f32>, rot: vec4<f32>, j: u32, c: u32) -> vec4<f3
 	let trust = clamp((sqrt(dot(there, there)) / tables[lengths + c] - 0.25) / 0.25, 0.0, 1.0);
 	let own = child - get3(base + bone_pos + 3u * j);
 	return between(have, unit3(lerp3(unit3(own, have), unit3(there, have), trust), have));
+}
+
+// Where an agent is, for resident: place, heading and velocity over the ground, and how often it went back to a good pose.
+fn root_place(base: u32) -> vec2<f32> {
+	return pos_at(base, now);
+}
+
+fn root_ahead(base: u32) -> vec2<f32> {
+	return dir_at(base, now);
+}
+
+fn root_velocity(base: u32) -> vec2<f32> {
+	return vel_at(base, now);
+}
+
+fn root_restored(base: u32) -> f32 {
+	return rows[base + restored];
 }

@@ -61,7 +61,7 @@ func New() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "bench",
-		Short: "Time the tick of a herd, stage by stage; bench net times networks, bench people and bench strnn people, bench resident dogs on a GPU",
+		Short: "Time the tick of a herd, stage by stage; bench net times networks, bench people and bench strnn people, bench resident dogs or people on a GPU",
 		Long: `Time the whole tick (plan, gather, network, scatter, blend, ground, publish) of dogs that
 wander on hills. Times are medians over --ticks ticks, after a tenth of as many to warm up.
 Allocations and memory are counted in the same run.

@@ -44,24 +44,32 @@ func TestWebGPUBench(t *testing.T) {
 	}
 }
 
-// TestWebGPUBenchResident: dogs that live on the GPU are timed beside their network and the processor's crowd.
+// TestWebGPUBenchResident: dogs and people that live on the GPU are timed beside their networks and the processor's crowd.
 func TestWebGPUBenchResident(t *testing.T) {
 	name, err := webgpu.Device()
 	if err != nil {
 		t.Skip("no GPU, and no software driver of one: ", err)
 	}
-	code, out, errs := mannequin("bench", "resident", "--model", testcli.Dog(t), "--agents", "2,5", "--ticks", "3", "--json")
-	var r residentReport
-	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil {
-		t.Fatalf("code %d, %v: %s%s", code, err, out, errs)
-	}
-	if len(r.Rows) != 2 || r.Device != name {
-		t.Fatalf("%+v", r)
-	}
-	for _, row := range r.Rows {
-		if min(row.TickMS, row.TickMinMS, row.FlatOutMS, row.SubmitMS, row.BonesMS, row.NetworkMS, row.CPUMS) <= 0 || row.TickMinMS > row.TickMS || row.Up != 32 || row.Down < 32 || row.Allocs >= 2 {
-			t.Errorf("%+v", row)
+	for _, of := range []struct {
+		flag, name string
+		up         int
+	}{{"--model", testcli.Dog(t), 32}, {"--character", "hero", 48}} {
+		code, out, errs := mannequin("bench", "resident", of.flag, of.name, "--agents", "2,5", "--ticks", "3", "--json")
+		var r residentReport
+		if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil {
+			t.Fatalf("code %d, %v: %s%s", code, err, out, errs)
 		}
+		if len(r.Rows) != 2 || r.Device != name {
+			t.Fatalf("%+v", r)
+		}
+		for _, row := range r.Rows {
+			if min(row.TickMS, row.TickMinMS, row.FlatOutMS, row.SubmitMS, row.BonesMS, row.NetworkMS, row.CPUMS) <= 0 || row.TickMinMS > row.TickMS || row.Up != of.up || row.Down < 32 || row.Allocs >= 2 {
+				t.Errorf("%+v", row)
+			}
+		}
+	}
+	if code, _, _ := mannequin("bench", "resident", "--character", "nobody"); code == 0 {
+		t.Error("nobody is timed")
 	}
 	if code, _, _ := mannequin("bench", "resident", "--agents", "0"); code != command.ExitUsage {
 		t.Errorf("no agents: code %d", code)

@@ -10,11 +10,13 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
 	"mannequin/animsys/mann"
-	"mannequin/animsys/mann/resident"
+	"mannequin/animsys/matching"
+	"mannequin/animsys/resident"
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/testdog"
+	"mannequin/models/hero"
 	"mannequin/netruntime/webgpu"
 	"mannequin/terrain"
 )
@@ -42,6 +44,15 @@ func TestMisuse(t *testing.T) {
 	}
 	if _, err := resident.New(&mann.Model{}, resident.Options{Capacity: 1, Ground: ik.Level(0)}); err == nil {
 		t.Error("a model without a network: no error")
+	}
+	person := must.Get(hero.Open())(t).Learned
+	for _, l := range []*matching.Learned{nil, {}} {
+		if _, err := resident.NewLearned(l, resident.Options{Capacity: 1, Ground: ik.Level(0)}); err == nil {
+			t.Error("a character without networks: no error")
+		}
+	}
+	if _, err := resident.NewLearned(person, resident.Options{Capacity: 1, Ground: ik.Level(0), Bind: make([]m3.Xform, 3)}); err == nil {
+		t.Error("three joints of a person: no error")
 	}
 	c := must.Get(resident.New(m, resident.Options{Capacity: 2, Ground: ik.Level(1), Log: slog.New(slog.DiscardHandler)}))(t)
 	agent := must.Get(c.Add(feature.Place{Pos: m3.V(1, 0, 2)}))(t)
@@ -76,6 +87,21 @@ func TestMisuse(t *testing.T) {
 	st.Data = st.Data[:len(st.Data)/3]
 	if _, err := c.Adopt(&st, m3.Vec3{}); err == nil {
 		t.Error("half a state is taken")
+	}
+	// The state of a person, and a dog's among people.
+	people := must.Get(resident.NewLearned(person, resident.Options{Capacity: 1, Ground: ik.Level(1), Log: slog.New(slog.DiscardHandler)}))(t)
+	defer people.Close()
+	must.Do(t, people.Save(&st, must.Get(people.Add(feature.Place{}))(t)))
+	if _, err := c.Adopt(&st, m3.Vec3{}); err == nil {
+		t.Error("a person is a dog")
+	}
+	if people.SetGoal(0, path) == nil {
+		t.Error("a path is a goal of people")
+	}
+	must.Do(t, people.Remove(0))
+	must.Do(t, c.Save(&st, agent))
+	if _, err := people.Adopt(&st, m3.Vec3{}); err == nil {
+		t.Error("a dog is a person")
 	}
 	must.Get(c.Add(feature.Place{}))(t)
 	if _, err := c.Add(feature.Place{}); err == nil || !strings.Contains(err.Error(), "taken") {

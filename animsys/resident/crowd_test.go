@@ -2,6 +2,8 @@ package resident_test
 
 import (
 	"math/rand/v2"
+	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -11,13 +13,15 @@ import (
 	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
 	"mannequin/animsys/mann"
-	"mannequin/animsys/mann/resident"
+	"mannequin/animsys/resident"
 	"mannequin/engine/body"
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/internal/testing/must"
+	"mannequin/internal/testing/race"
 	"mannequin/internal/testing/testdog"
 	"mannequin/models"
+	"mannequin/models/hero"
 	"mannequin/netruntime"
 	"mannequin/netruntime/webgpu"
 	"mannequin/terrain"
@@ -30,6 +34,24 @@ func open(t *testing.T, o resident.Options) (*mann.Model, *resident.Crowd) {
 	c := must.Get(resident.New(m, o))(t)
 	t.Cleanup(func() { must.Do(t, c.Close()) })
 	return m, c
+}
+
+// kinds are the kinds of agents, and what a tour asks of them.
+var kinds = []struct {
+	name string
+	open func(*testing.T, resident.Options) *resident.Crowd
+	tour func(tick int) control.Goal
+}{
+	{"dogs", func(t *testing.T, o resident.Options) *resident.Crowd {
+		_, c := open(t, o)
+		return c
+	}, testdog.Tour},
+	{"people", func(t *testing.T, o resident.Options) *resident.Crowd {
+		return openLearned(t, must.Get(hero.Open())(t).Learned, o)
+	}, func(tick int) control.Goal {
+		l, _ := hero.Open()
+		return wander(l.Learned, tick)
+	}},
 }
 
 func needGPU(t *testing.T, c *resident.Crowd) {
@@ -140,54 +162,64 @@ func TestTour(t *testing.T) {
 
 // An agent has the same bits alone and among others that come and go.
 func TestSameBits(t *testing.T) {
-	_, many := open(t, resident.Options{Capacity: 20, Ground: hills()})
-	needGPU(t, many)
-	_, alone := open(t, resident.Options{Capacity: 400, Ground: hills()}) // its network's outputs are beyond float32 number 65,536
-	if in, out := alone.Places(); max(in, out) < 1<<16 {
-		t.Error("the network's inputs begin at ", in, ", its outputs at ", out)
-	}
-	at := feature.Place{Pos: m3.V(3, 0, -2), Yaw: 1}
-	for i := range 5 {
-		must.Get(many.Add(feature.Place{Pos: m3.V(float32(i), 0, 0)}))(t)
-	}
-	is, own := must.Get(many.Add(at))(t), must.Get(alone.Add(at))(t)
-	r := rand.New(rand.NewPCG(7, 7))
-	var a, b []m3.Xform
-	for tick := range 240 {
-		for i := range many.Capacity() {
-			if many.Has(i) {
-				must.Do(t, many.SetGoal(i, testdog.Tour(7*tick+97*i)))
+	for _, kind := range kinds {
+		t.Run(kind.name, func(t *testing.T) {
+			many := kind.open(t, resident.Options{Capacity: 20, Ground: hills()})
+			needGPU(t, many)
+			alone := kind.open(t, resident.Options{Capacity: 400, Ground: hills()}) // its network's outputs are beyond float32 number 65,536
+			if in, out := alone.Places(); max(in, out) < 1<<16 {
+				t.Error("the network's inputs begin at ", in, ", its outputs at ", out)
 			}
-			switch {
-			case i == is || r.IntN(40) > 0:
-			case many.Has(i):
-				must.Do(t, many.Remove(i))
-			default:
-				if n := must.Get(many.Add(feature.Place{Pos: m3.V(0, 0, float32(i)), Yaw: float32(tick)}))(t); n > i {
-					t.Fatal("agent", n, "came, and", i, "is free")
+			at := feature.Place{Pos: m3.V(3, 0, -2), Yaw: 1}
+			for i := range 5 {
+				must.Get(many.Add(feature.Place{Pos: m3.V(float32(i), 0, 0)}))(t)
+			}
+			is, own := must.Get(many.Add(at))(t), must.Get(alone.Add(at))(t)
+			r := rand.New(rand.NewPCG(7, 7))
+			var a, b []m3.Xform
+			for tick := range 240 {
+				for i := range many.Capacity() {
+					if many.Has(i) {
+						must.Do(t, many.SetGoal(i, kind.tour(7*tick+97*i)))
+					}
+					switch {
+					case i == is || r.IntN(40) > 0:
+					case many.Has(i):
+						must.Do(t, many.Remove(i))
+					default:
+						if n := must.Get(many.Add(feature.Place{Pos: m3.V(0, 0, float32(i)), Yaw: float32(tick)}))(t); n > i {
+							t.Fatal("agent", n, "came, and", i, "is free")
+						}
+					}
+				}
+				must.Do(t, many.SetGoal(is, kind.tour(tick)))
+				must.Do(t, alone.SetGoal(own, kind.tour(tick)))
+				must.Do(t, many.Step())
+				must.Do(t, alone.Step())
+				if tick%20 == 19 {
+					a, b = must.Get(many.Bones(a, is))(t), must.Get(alone.Bones(b, own))(t)
+					if !slices.Equal(must.Get(many.Packed(is))(t), must.Get(alone.Packed(own))(t)) || !slices.Equal(a, b) || many.Root(is) != alone.Root(own) {
+						t.Fatal("tick ", tick, ": other bits among others")
+					}
 				}
 			}
-		}
-		must.Do(t, many.SetGoal(is, testdog.Tour(tick)))
-		must.Do(t, alone.SetGoal(own, testdog.Tour(tick)))
-		must.Do(t, many.Step())
-		must.Do(t, alone.Step())
-		if tick%20 == 19 {
-			a, b = must.Get(many.Bones(a, is))(t), must.Get(alone.Bones(b, own))(t)
-			if !slices.Equal(must.Get(many.Packed(is))(t), must.Get(alone.Packed(own))(t)) || !slices.Equal(a, b) || many.Root(is) != alone.Root(own) {
-				t.Fatal("tick ", tick, ": other bits among others")
+			if d := alone.Root(own).At.Pos.Dist(at.Pos); d < 1 {
+				t.Error("it has come ", d, " m far")
 			}
-		}
-	}
-	if d := alone.Root(own).At.Pos.Dist(at.Pos); d < 1 {
-		t.Error("it has come ", d, " m far")
+		})
 	}
 }
 
 // Drivers keep compiled kernels by their source, and some take ten seconds to compile: all crowds of a model have the same, whatever their
 // number and their ground.
 func TestSameSource(t *testing.T) {
-	m, c := open(t, resident.Options{Capacity: 3, Ground: hills()})
+	for _, kind := range kinds {
+		t.Run(kind.name, func(t *testing.T) { sameSource(t, kind.open) })
+	}
+}
+
+func sameSource(t *testing.T, open func(*testing.T, resident.Options) *resident.Crowd) {
+	c := open(t, resident.Options{Capacity: 3, Ground: hills()})
 	want, tables, scene, err := c.Source(hills(), 64, 128)
 	must.Do(t, err)
 	for range 30 {
@@ -196,8 +228,18 @@ func TestSameSource(t *testing.T) {
 			t.Fatal("the same crowd has another source")
 		}
 	}
+	declared := map[string]bool{} // the library takes a name that is declared twice, browsers do not
+	for _, m := range regexp.MustCompile(`(?m)^(?:const|fn|struct|(?:@\S+ )*var<[^>]*>) ?(\w+)`).FindAllStringSubmatch(want, -1) {
+		if declared[m[1]] {
+			t.Errorf("%s is declared twice", m[1])
+		}
+		declared[m[1]] = true
+	}
+	if len(declared) < 200 {
+		t.Error(len(declared), " names are declared")
+	}
 	ground := &terrain.Field{X0: -3, Z0: 7, Cell: 2, NX: 5, NZ: 4, Y: make([]float32, 20)}
-	_, more := open(t, resident.Options{Capacity: 50, Ground: ground, Bind: slices.Repeat([]m3.Xform{{Pos: m3.V(0, 1, 0), Rot: m3.Ident}}, m.Skel.Len())})
+	more := open(t, resident.Options{Capacity: 50, Ground: ground, Bind: slices.Repeat([]m3.Xform{{Pos: m3.V(0, 1, 0), Rot: m3.Ident}}, len(must.Get(c.Bones(nil, must.Get(c.Add(feature.Place{}))(t)))(t)))})
 	other, t2, s2, err := more.Source(ground, 3<<16+5, 1<<24+7)
 	must.Do(t, err)
 	if other != want {
@@ -205,6 +247,37 @@ func TestSameSource(t *testing.T) {
 	}
 	if len(t2) != len(tables) || slices.Equal(t2, tables) || len(scene)-len(s2) != 161*161-20 {
 		t.Error("its tables are not of its own: ", len(t2), " and ", len(s2), " numbers")
+	}
+}
+
+// A tick allocates nothing, once states have been copied.
+func TestAllocations(t *testing.T) {
+	if race.Enabled || runtime.GOOS == "js" {
+		t.Skip("the race detector allocates, and so do calls of JavaScript")
+	}
+	for _, kind := range kinds {
+		t.Run(kind.name, func(t *testing.T) {
+			c := kind.open(t, resident.Options{Capacity: 70, Ground: hills(), Every: 4})
+			needGPU(t, c)
+			for i := range 70 {
+				must.Get(c.Add(feature.Place{Pos: m3.V(float32(i%8), 0, float32(i/8))}))(t)
+			}
+			tick := 0
+			step := func() {
+				for i := range 70 {
+					must.Do(t, c.SetGoal(i, control.Goal{Move: m3.V(0, 0, float32(tick/5%2)), Turn: float32(i%3 - 1), Speed: 1.5}))
+				}
+				tick++
+				must.Do(t, c.Step())
+				c.Root(0)
+			}
+			for range 10 {
+				step()
+			}
+			if n := testing.AllocsPerRun(20, step); n > 0 {
+				t.Errorf("a tick allocates %g times", n)
+			}
+		})
 	}
 }
 
@@ -238,82 +311,86 @@ func TestEmpty(t *testing.T) {
 
 // A loss of the GPU, in whatever call it shows, costs no tick: the processor goes on from where the agents are.
 func TestLost(t *testing.T) {
-	for _, when := range []string{"Step", "Root", "Bones", "Save", "Add", "right after a copy", "before the first tick"} {
-		t.Run(when, func(t *testing.T) {
-			_, c := open(t, resident.Options{Capacity: 3, Ground: hills(), Every: 20})
-			needGPU(t, c)
-			_, whole := open(t, resident.Options{Capacity: 3, Ground: hills(), Every: 20})
-			both := []*resident.Crowd{c, whole}
-			add := func(i int) {
-				for _, c := range both {
-					must.Get(c.Add(feature.Place{Pos: m3.V(float32(i), 0, 2), Yaw: float32(i)}))(t)
-				}
-			}
+	for _, kind := range kinds {
+		for _, when := range []string{"Step", "Root", "Bones", "Save", "Add", "right after a copy", "before the first tick"} {
+			t.Run(kind.name+" "+when, func(t *testing.T) { lose(t, when, kind.open, kind.tour) })
+		}
+	}
+}
+
+func lose(t *testing.T, when string, open func(*testing.T, resident.Options) *resident.Crowd, tour func(tick int) control.Goal) {
+	c := open(t, resident.Options{Capacity: 3, Ground: hills(), Every: 20})
+	needGPU(t, c)
+	whole := open(t, resident.Options{Capacity: 3, Ground: hills(), Every: 20})
+	both := []*resident.Crowd{c, whole}
+	add := func(i int) {
+		for _, c := range both {
+			must.Get(c.Add(feature.Place{Pos: m3.V(float32(i), 0, 2), Yaw: float32(i)}))(t)
+		}
+	}
+	add(0)
+	lost, broken := 53, false
+	switch when {
+	case "right after a copy":
+		lost = 60
+	case "before the first tick":
+		lost = 0
+	}
+	var st generator.State
+	var now, later float32
+	for tick := range 100 {
+		if tick == 7 || tick == 45 {
+			add(tick)
+		}
+		if tick == 30 { // another takes its place
+			must.Do(t, c.Remove(0))
+			must.Do(t, whole.Remove(0))
 			add(0)
-			lose, broken := 53, false
+		}
+		if tick == lost {
+			c.Break()
+			broken = true
 			switch when {
-			case "right after a copy":
-				lose = 60
-			case "before the first tick":
-				lose = 0
+			case "Root":
+				c.Root(0)
+			case "Bones":
+				must.Get(c.Bones(nil, 0))(t)
+			case "Save":
+				must.Do(t, c.Save(&st, 0))
+			case "Add":
+				must.Do(t, c.Remove(1))
+				must.Do(t, whole.Remove(1))
+				add(5)
 			}
-			var st generator.State
-			var now, later float32
-			for tick := range 100 {
-				if tick == 7 || tick == 45 {
-					add(tick)
-				}
-				if tick == 30 { // another takes its place
-					must.Do(t, c.Remove(0))
-					must.Do(t, whole.Remove(0))
-					add(0)
-				}
-				if tick == lose {
-					c.Break()
-					broken = true
-					switch when {
-					case "Root":
-						c.Root(0)
-					case "Bones":
-						must.Get(c.Bones(nil, 0))(t)
-					case "Save":
-						must.Do(t, c.Save(&st, 0))
-					case "Add":
-						must.Do(t, c.Remove(1))
-						must.Do(t, whole.Remove(1))
-						add(5)
-					}
-				}
-				for _, c := range both {
-					for i := range c.Capacity() {
-						if c.Has(i) {
-							must.Do(t, c.SetGoal(i, testdog.Tour(3*tick+100*i)))
-						}
-					}
-					must.Do(t, c.Step())
-				}
-				for i := range c.Capacity() {
-					if !c.Has(i) {
-						continue
-					}
-					d := max(c.Root(i).At.Pos.Dist(whole.Root(i).At.Pos), m3.Abs(c.Root(i).Hips-whole.Root(i).Hips))
-					a, b := must.Get(c.Bones(nil, i))(t), must.Get(whole.Bones(nil, i))(t)
-					for j := range a {
-						d = max(d, a[j].Pos.Dist(b[j].Pos))
-					}
-					if later = max(later, d); tick <= lose {
-						now = max(now, d)
-					}
-				}
-				if (c.Device() == "") != broken {
-					t.Fatal("tick ", tick, ": it lives on ", c.Device())
+		}
+		for _, c := range both {
+			for i := range c.Capacity() {
+				if c.Has(i) {
+					must.Do(t, c.SetGoal(i, tour(3*tick+100*i)))
 				}
 			}
-			t.Logf("%.4f mm from a crowd whose GPU was not lost in that tick, %.4f mm until the end", 1000*now, 1000*later)
-			if now > 1e-3 || later > 5e-3 || later == 0 {
-				t.Error("that is too far")
+			must.Do(t, c.Step())
+		}
+		for i := range c.Capacity() {
+			if !c.Has(i) {
+				continue
 			}
-		})
+			d := max(c.Root(i).At.Pos.Dist(whole.Root(i).At.Pos), m3.Abs(c.Root(i).Hips-whole.Root(i).Hips))
+			a, b := must.Get(c.Bones(nil, i))(t), must.Get(whole.Bones(nil, i))(t)
+			for j := range a {
+				d = max(d, a[j].Pos.Dist(b[j].Pos))
+			}
+			if later = max(later, d); tick <= lost {
+				now = max(now, d)
+			}
+		}
+		if (c.Device() == "") != broken {
+			t.Fatal("tick ", tick, ": it lives on ", c.Device())
+		}
+	}
+	t.Logf("%.4f mm from a crowd whose GPU was not lost in that tick, %.4f mm until the end", 1000*now, 1000*later)
+	if now > 1e-3 || later > 5e-3 || later == 0 {
+		t.Error("that is too far")
 	}
 }
 

@@ -5,13 +5,15 @@ import (
 
 	"mannequin/animsys"
 	"mannequin/animsys/control"
+	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
 	"mannequin/animsys/mann"
-	"mannequin/animsys/mann/resident"
+	"mannequin/animsys/resident"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	dogfree "mannequin/models/dog-free"
+	"mannequin/models/hero"
 
 	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
@@ -67,4 +69,24 @@ func Example() {
 	// Output:
 	// true 27 bones; 0 near
 	// true 1 near
+}
+
+// A thousand people far away live on the GPU: they walk, and every third one jumps.
+func ExampleNewLearned() {
+	person := get(hero.Open()).Learned
+	far := get(resident.NewLearned(person, resident.Options{Capacity: 1000, Ground: ik.Level(0)}))
+	defer far.Close()
+	for i := range 6 {
+		agent := get(far.Add(feature.Place{Pos: m3.V(2*float32(i), 0, 60)}))
+		walk := control.Goal{Move: m3.V(0, 0, 1), Speed: 1.4, Action: control.Move}
+		if i%3 == 0 {
+			walk.Action = control.Jump
+		}
+		check(far.SetGoal(agent, walk))
+	}
+	for range 2 * animsys.TickRate {
+		check(far.Step())
+	}
+	fmt.Println(far.Root(0).At.Pos.Z > 61, far.Root(1).At.Pos.Z > 61)
+	// Output: true true
 }

@@ -1,78 +1,43 @@
 package resident
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"slices"
-	"time"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
-	"mannequin/animsys/mann"
 	"mannequin/engine/m3"
-	"mannequin/ik"
-	"mannequin/netruntime"
-	"mannequin/netruntime/webgpu"
-	"mannequin/terrain"
 )
-
-// DefaultEvery is Options.Every if that is 0: half a second.
-const DefaultEvery = 30
-
-// Options are the options of a crowd.
-type Options struct {
-	Capacity int       // most agents, at least 1
-	Ground   ik.Ground // a *terrain.Field or an ik.Level; required
-	Roles    *ik.Roles // the skeleton's roles; nil derives them from joint names
-
-	// Bind has the joints of the drawn mesh in its bind pose, such as body.Body.Bind. Matrices then move the vertices of that mesh. nil: each
-	// matrix is its bone's transform.
-	Bind []m3.Xform
-
-	// Every is the ticks from one copy of all states to the next, 0 is DefaultEvery. If the GPU is lost, the processor goes on from the last
-	// copy and takes the ticks since with the goals that they had, at most as many, before the next tick. A copy has 10 KB a dog.
-	Every int
-
-	Workers int           // goroutines that share the network on the processor; 0 lets generator.Workers choose
-	Log     *slog.Logger  // receives a line on what agents live on, and one if the GPU is lost; nil is slog.Default()
-	Timeout time.Duration // the longest wait for the GPU, after which it counts as lost; 0 is ten seconds
-
-	// OpenGL lets agents live in a context of OpenGL 4.3, which then draws them: see mannequin/engine/g3n.NewCompute. All calls of the crowd
-	// belong to the thread that has the context. nil is WebGPU. It needs the build tag webgpu, too, for the compiler of the kernels.
-	OpenGL webgpu.OpenGL
-}
 
 // Crowd is agents of one model that live on the GPU. It belongs to one goroutine. An agent has a number from 0 to Capacity−1 from Add to
 // Remove.
 type Crowd struct {
 	opt    Options
-	model  *mann.Model
+	motion motion
 	rig    generator.Rig
-	porter *mann.Controller // of one row, which states pass through
-	shader *mann.Shader
-	gpu    *device    // nil: the processor
-	cpu    *processor // nil: the GPU
+	gpu    *device // nil: the processor
+	cpu    moving  // nil: the GPU
 
 	goals []control.Goal // (capacity)
 	alive []bool
-	words []float32 // (capacity, mann.GoalLen) of the tick
+	words []float32 // (capacity in whole workgroups, goalLen) of the tick
 	used  int       // one past the highest number of an agent
 	roots []Root    // (capacity)
 	born  []int     // (capacity) the tick before which an agent came
 	row   []float32 // a packed row
 
 	tick   int         // the next
-	saved  []float32   // (capacity, RowLen) states at the beginning of tick savedAt
+	saved  []float32   // (capacity, rowLen) states at the beginning of tick since
 	since  int         // tick that saved is of
 	played [][]float32 // words of the ticks since, from the first
 	spare  [][]float32
 	came   []arrival // since
 	closed bool
-	err    error // the processor could not take over from the GPU: nothing moves the agents any more
+	there  func(agent int) // notes where an agent is that the processor has moved
+	err    error           // the processor could not take over from the GPU: nothing moves the agents any more
 }
 
 // arrival is an agent that came before a tick.
@@ -86,69 +51,7 @@ type Root struct {
 	At       m3.Xform // on flat ground, +Z ahead, world space
 	Hips     float32  // height of its hips, m: on flat ground, and the ground's there
 	Velocity m3.Vec3  // m/s
-	Restored int      // how often it went back to a good pose: see mann.Batch.Restored
-}
-
-// New returns a crowd without agents. The model's step is one tick.
-func New(m *mann.Model, o Options) (*Crowd, error) {
-	o.Log, o.Every = cmp.Or(o.Log, slog.Default()), cmp.Or(o.Every, DefaultEvery)
-	switch {
-	case o.Capacity < 1:
-		return nil, fmt.Errorf("resident: Options.Capacity is %d: want at least 1", o.Capacity)
-	case o.Every < 1:
-		return nil, fmt.Errorf("resident: Options.Every is %d: want at least 1", o.Every)
-	case o.Workers < 0:
-		return nil, fmt.Errorf("resident: Options.Workers is %d: want at least 1, or 0", o.Workers)
-	case o.Ground == nil:
-		return nil, errors.New("resident: Options.Ground is missing")
-	}
-	field, err := fieldOf(o.Ground)
-	if err != nil {
-		return nil, err
-	}
-	c := &Crowd{opt: o, model: m}
-	if c.porter, err = m.NewController(mann.ControllerOptions{Capacity: 1, Workers: 1}); err != nil {
-		return nil, fmt.Errorf("resident: %w", err)
-	}
-	if c.rig, err = c.porter.Rig(o.Roles); err != nil {
-		return nil, errors.Join(fmt.Errorf("resident: %w", err), c.porter.Close())
-	}
-	joints := m.Skel.Len()
-	if o.Bind != nil && len(o.Bind) != joints {
-		return nil, errors.Join(fmt.Errorf("resident: Options.Bind has %d joints, the model %d", len(o.Bind), joints), c.porter.Close())
-	}
-	n := o.Capacity
-	c.goals, c.alive, c.words, c.roots = make([]control.Goal, n), make([]bool, n), make([]float32, n*mann.GoalLen), make([]Root, n)
-	c.born = make([]int, n)
-	if c.shader, err = c.porter.NewShader(0, 0); err != nil {
-		return nil, errors.Join(err, c.porter.Close())
-	}
-	c.row = make([]float32, c.shader.RowLen)
-	if c.gpu, err = openDevice(c, field); err != nil {
-		o.Log.Warn("no GPU, the processor moves the agents that should live there", "err", err)
-		if err := c.onProcessor(); err != nil {
-			return nil, errors.Join(err, c.porter.Close())
-		}
-		return c, nil
-	}
-	c.saved = make([]float32, n*c.shader.RowLen)
-	o.Log.Info("agents live on the GPU", "device", c.gpu.work.Device())
-	return c, nil
-}
-
-// fieldOf returns the field of heights of a ground.
-func fieldOf(g ik.Ground) (*terrain.Field, error) {
-	switch g := g.(type) {
-	case *terrain.Field:
-		if err := g.Validate(); err != nil {
-			return nil, fmt.Errorf("resident: Options.Ground: %w", err)
-		}
-		return g, nil
-	case ik.Level:
-		h := float32(g)
-		return &terrain.Field{Cell: 1, NX: 2, NZ: 2, Y: []float32{h, h, h, h}}, nil
-	}
-	return nil, fmt.Errorf("resident: Options.Ground is a %T: the GPU takes a *terrain.Field or an ik.Level; for other ground sample its heights into a field", g)
+	Restored int      // how often it went back to a good pose: see mann.Batch.Restored; people do not
 }
 
 var errClosed = errors.New("resident: the crowd is closed")
@@ -172,7 +75,7 @@ func (c *Crowd) Has(agent int) bool { return agent >= 0 && agent < len(c.alive) 
 
 // open returns an error if nothing moves agents.
 func (c *Crowd) open() error {
-	if c.closed || c.porter == nil {
+	if c.closed || c.motion == nil {
 		return errClosed
 	}
 	return c.err
@@ -193,30 +96,30 @@ func (c *Crowd) Add(at feature.Place) (agent int, err error) {
 	if err := c.open(); err != nil {
 		return 0, err
 	}
-	if _, err := c.porter.Add(at, nil); err != nil {
+	if err := c.motion.bring(at); err != nil {
 		return 0, err
 	}
 	return c.enter(control.Goal{})
 }
 
-// Adopt adds an agent in a state that mann.Controller.Save or animsys.Crowd.SaveMotion wrote, and returns its number. origin is where the
+// Adopt adds an agent in a state that the generator's Save or animsys.Crowd.SaveMotion wrote, and returns its number. origin is where the
 // origin of the state's space lies, m. It is an error if the agent follows a path: paths are not known here.
 func (c *Crowd) Adopt(st *generator.State, origin m3.Vec3) (agent int, err error) {
 	if err := c.open(); err != nil {
 		return 0, err
 	}
 	st.Rewind()
-	if _, err := c.porter.Restore(st); err != nil {
+	goal, err := c.motion.restore(st)
+	if err != nil {
 		return 0, fmt.Errorf("resident: %w", err)
 	}
-	goal := c.porter.Controls()[0]
-	c.porter.Shift(0, origin.Flat())
+	c.motion.shift(origin.Flat())
 	return c.enter(goal)
 }
 
-// enter gives the agent in the porter a number.
+// enter gives the agent that passes through the motion a number.
 func (c *Crowd) enter(goal control.Goal) (agent int, err error) {
-	defer c.porter.Remove(0)
+	defer c.motion.leave()
 	if err := check(&goal); err != nil {
 		return 0, err
 	}
@@ -229,7 +132,7 @@ func (c *Crowd) enter(goal control.Goal) (agent int, err error) {
 		return 0, err
 	}
 	row := make([]float32, len(c.row))
-	c.porter.Pack(row, 0)
+	c.motion.pack(row, 0)
 	if c.gpu != nil {
 		c.came = append(c.came, arrival{c.tick, agent, row})
 		if err := c.gpu.put(agent, row); err != nil {
@@ -237,14 +140,20 @@ func (c *Crowd) enter(goal control.Goal) (agent int, err error) {
 				return 0, err
 			}
 		}
-	} else if err := c.cpu.batch.Unpack(agent, row); err != nil {
+	} else if err := c.cpu.unpack(agent, row); err != nil {
 		return 0, err
 	}
-	root, velocity := c.porter.RootOf(row)
-	pos, _ := c.porter.Batch.Pose(0)
-	c.roots[agent] = Root{At: root, Velocity: velocity, Hips: pos[0].Y + c.opt.Ground.Height(pos[0].X, pos[0].Z)}
+	c.roots[agent] = c.rooted(c.motion, 0)
 	c.goals[agent], c.alive[agent], c.born[agent], c.used = goal, true, c.tick, max(c.used, agent+1)
 	return agent, nil
+}
+
+// rooted returns where an agent is.
+func (c *Crowd) rooted(m moving, agent int) Root {
+	r := m.root(agent)
+	pos, _ := m.pose(agent)
+	r.Hips += c.opt.Ground.Height(pos[0].X, pos[0].Z)
+	return r
 }
 
 // check returns an error for a goal that is not known here.
@@ -293,23 +202,24 @@ func (c *Crowd) Step() error {
 	if err := c.open(); err != nil {
 		return err
 	}
+	size := c.motion.goalLen()
 	for i := range c.used {
-		words := c.words[i*mann.GoalLen:][:mann.GoalLen]
+		words := c.words[i*size:][:size]
 		if clear(words); c.alive[i] {
-			c.shader.PutGoal(words, &c.goals[i])
+			c.motion.putGoal(words, &c.goals[i])
 		}
 	}
-	clear(c.words[c.used*mann.GoalLen:])
+	clear(c.words[c.used*size:])
 	if c.gpu == nil {
 		c.tick++
-		return c.cpu.step(c.words, c.roots)
+		return c.stepHere(c.words)
 	}
 	if err := c.settle(); err != nil {
 		return err
 	}
 	if c.gpu == nil {
 		c.tick++
-		return c.cpu.step(c.words, c.roots)
+		return c.stepHere(c.words)
 	}
 	if c.used == 0 {
 		c.tick++
@@ -409,7 +319,7 @@ func (c *Crowd) Bones(dst []m3.Xform, agents ...int) ([]m3.Xform, error) {
 			return dst, err
 		}
 	}
-	joints := c.model.Skel.Len()
+	joints := c.motion.skeleton().Len()
 	if n := len(agents) * joints; cap(dst) < n {
 		dst = make([]m3.Xform, n)
 	} else {
@@ -440,7 +350,7 @@ func (c *Crowd) Bones(dst []m3.Xform, agents ...int) ([]m3.Xform, error) {
 	return dst, nil
 }
 
-// Save writes the state of an agent into st as mann.Controller.Save does, with its goal: animsys.Crowd.SpawnSaved and Adopt take it, with an
+// Save writes the state of an agent into st as the generator's Save does, with its goal: animsys.Crowd.SpawnSaved and Adopt take it, with an
 // origin of zero. On the GPU it waits for it.
 func (c *Crowd) Save(st *generator.State, agent int) error {
 	if err := c.has(agent); err != nil {
@@ -449,16 +359,25 @@ func (c *Crowd) Save(st *generator.State, agent int) error {
 	if err := c.pull(agent); err != nil {
 		return err
 	}
-	if _, err := c.porter.Add(feature.Place{}, &c.goals[agent]); err != nil {
+	if err := c.pass(c.row); err != nil {
 		return err
 	}
-	defer c.porter.Remove(0)
-	if err := c.porter.Unpack(0, c.row); err != nil {
-		return err
-	}
+	defer c.motion.leave()
 	st.Reset()
-	c.porter.Save(st, 0)
+	c.motion.save(st, &c.goals[agent])
 	return st.Err()
+}
+
+// pass lets the agent of a row pass through the motion, until it leaves.
+func (c *Crowd) pass(row []float32) error {
+	if err := c.motion.bring(feature.Place{}); err != nil {
+		return err
+	}
+	if err := c.motion.unpack(0, row); err != nil {
+		c.motion.leave()
+		return err
+	}
+	return nil
 }
 
 // pull reads the state of an agent into c.row.
@@ -474,13 +393,13 @@ func (c *Crowd) pull(agent int) error {
 			return err
 		}
 	}
-	c.cpu.batch.Pack(c.row, agent)
+	c.cpu.pack(c.row, agent)
 	return nil
 }
 
 // Close ends the crowd.
 func (c *Crowd) Close() error {
-	if c.closed || c.porter == nil {
+	if c.closed || c.motion == nil {
 		return nil
 	}
 	c.closed = true
@@ -489,11 +408,9 @@ func (c *Crowd) Close() error {
 		c.gpu.work.Close()
 		c.gpu = nil
 	}
-	return errors.Join(c.porter.Close(), c.cpu.close())
-}
-
-// session opens the processor's session for all agents.
-func (c *Crowd) session() (netruntime.Session, error) {
-	n := c.opt.Capacity
-	return c.model.Net.NewSession(netruntime.SessionOptions{Batch: n, Workers: generator.Workers(c.opt.Workers, n)})
+	err := c.motion.close()
+	if c.cpu != nil {
+		err = errors.Join(err, c.cpu.end())
+	}
+	return err
 }

@@ -198,6 +198,11 @@ fn looking(forward: vec3<f32>, up: vec3<f32>) -> vec4<f32> {
 	}
 	x = unit3(x, vec3<f32>(1.0, 0.0, 0.0));
 	let y = cross(z, x);
+	return from_axes(x, y, z);
+}
+
+// from_axes returns the rotation that takes the axes to x, y and z.
+fn from_axes(x: vec3<f32>, y: vec3<f32>, z: vec3<f32>) -> vec4<f32> {
 	let t = x.x + y.y + z.z;
 	if t > 0.0 {
 		let s = sqrt(t + 1.0) * 2.0;
@@ -213,4 +218,51 @@ fn looking(forward: vec3<f32>, up: vec3<f32>) -> vec4<f32> {
 	}
 	let s = sqrt(1.0 + z.z - x.x - y.y) * 2.0;
 	return unit4(vec4<f32>((z.x + x.z) / s, (z.y + y.z) / s, s * 0.25, (x.y - y.x) / s));
+}
+
+fn rotate2(v: vec2<f32>, s: vec2<f32>) -> vec2<f32> {
+	return vec2<f32>(v.x * s.y + v.y * s.x, v.y * s.y - v.x * s.x);
+}
+
+// turned returns a vector of the ground, turned by a yaw.
+fn turned(v: vec2<f32>, by: f32) -> vec2<f32> {
+	return rotate2(v, sincos(by));
+}
+
+// Access to the memory of agents.
+
+// net_place returns a place in the network's memory, of a table: its lower 16 bits, and the upper ones.
+fn net_place(at: u32) -> u32 {
+	return u32(tables[at]) + (u32(tables[at + 1u]) << 16u);
+}
+
+fn get2(at: u32) -> vec2<f32> {
+	return vec2<f32>(rows[at], rows[at + 1u]);
+}
+
+fn put2(at: u32, v: vec2<f32>) {
+	rows[at] = v.x;
+	rows[at + 1u] = v.y;
+}
+
+fn get3(at: u32) -> vec3<f32> {
+	return vec3<f32>(rows[at], rows[at + 1u], rows[at + 2u]);
+}
+
+fn put3(at: u32, v: vec3<f32>) {
+	rows[at] = v.x;
+	rows[at + 1u] = v.y;
+	rows[at + 2u] = v.z;
+}
+
+fn pose3(at: u32) -> vec3<f32> {
+	return vec3<f32>(poses[at], poses[at + 1u], poses[at + 2u]);
+}
+
+fn pose4(at: u32) -> vec4<f32> {
+	return vec4<f32>(poses[at], poses[at + 1u], poses[at + 2u], poses[at + 3u]);
+}
+
+fn table3(at: u32) -> vec3<f32> {
+	return vec3<f32>(tables[at], tables[at + 1u], tables[at + 2u]);
 }

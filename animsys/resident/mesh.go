@@ -42,8 +42,8 @@ func (c *Crowd) NewMesh(m *body.Mesh, most int) (*Mesh, error) {
 	for i, p := range m.Pos {
 		n, j, w := m.Normal[i], m.Joints[i], m.Weights[i]
 		for _, k := range j {
-			if int(k) >= c.model.Skel.Len() {
-				return nil, fmt.Errorf("resident: NewMesh: vertex %d hangs on joint %d of %d", i, k, c.model.Skel.Len())
+			if int(k) >= c.motion.skeleton().Len() {
+				return nil, fmt.Errorf("resident: NewMesh: vertex %d hangs on joint %d of %d", i, k, c.motion.skeleton().Len())
 			}
 		}
 		data = append(data, p.X, p.Y, p.Z, n.X, n.Y, n.Z, 0, 0, float32(j[0]), float32(j[1]), float32(j[2]), float32(j[3]), w[0], w[1], w[2], w[3])

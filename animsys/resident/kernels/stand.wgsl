@@ -26,6 +26,8 @@ const wall_height = 0.5;
 const sunk_depth = 0.02;
 const tail_sweep = 0.0833333;
 const tiny = 1e-6;
+const hinge_sine = 0.15;
+const bend_full_sine = 0.5;
 
 fn field_columns() -> u32 {
 	return u32(scene[field_nx]);
@@ -173,6 +175,9 @@ fn lift_spine(pose: u32, thread: u32) {
 		poses[pose + 8u * thread + 1u] += unders[0] - sink_hips;
 	}
 	storageBarrier();
+	if upright {
+		return;
+	}
 	let pelvis = spine_joint(0u);
 	turn_all(pose, pelvis, towards(place_of(pose, pelvis), place_of(pose, neck_joint), neck_to, trunk_share), thread);
 	for (var i = 1u; i + 1u < spine_count; i++) {
@@ -224,12 +229,38 @@ fn plan_leg(pose: u32, l: u32, middle: vec3<f32>) {
 		foot = after(between(unit3(up, upward()), unit3(higher, upward())), foot);
 		up = higher;
 	}
-	let bend = cross(hip - knee, ankle - knee);
+	let bend = bend_of(pose, l);
 	tips[l] = vec4<f32>(to, stands);
 	ankles[l] = vec4<f32>(to + up, max(soft_reach, extent));
 	feet[l] = foot;
-	bends[l] = vec4<f32>(rotate(reversed(rotation_of(pose, leg_joint(l, 3u))), unit3(bend, vec3<f32>())), min(least_reach, extent));
+	bends[l] = vec4<f32>(rotate(reversed(rotation_of(pose, leg_joint(l, 3u))), bend), min(least_reach, extent));
 	depths[l] = max(-tip.y, 0.0);
+}
+
+// bend_of returns the unit normal of the plane in which a leg bends. Nearly straight legs of people, and those that are stretched too far, bend
+// toward where foot and hips point.
+fn bend_of(pose: u32, l: u32) -> vec3<f32> {
+	let tip = place_of(pose, leg_joint(l, 0u));
+	let ankle = place_of(pose, leg_joint(l, 1u));
+	let knee = place_of(pose, leg_joint(l, 2u));
+	let hip = place_of(pose, leg_joint(l, 3u));
+	var bend = cross(hip - knee, ankle - knee);
+	if upright {
+		let size = length3(knee - hip) + length3(ankle - knee);
+		bend = bend * (4.0 / max(size * size, tiny));
+		var sine = length3(bend);
+		let across = unit3(place_of(pose, hips_left) - place_of(pose, hips_right), vec3<f32>(1.0, 0.0, 0.0));
+		if dot(bend, across) > 0.0 {
+			sine = 0.0;
+		}
+		let way = unit3(ankle - hip, vec3<f32>(0.0, -1.0, 0.0));
+		let to = cross(way, unit3(tip - ankle, vec3<f32>()) + cross(across, upward()));
+		if length3(to) > 0.1 {
+			let share = clamp((sine - hinge_sine) / (bend_full_sine - hinge_sine), 0.0, 1.0);
+			bend = lerp3(unit3(to, bend), unit3(bend, to), share * share * (3.0 - 2.0 * share));
+		}
+	}
+	return unit3(bend, vec3<f32>());
 }
 
 // wish_to_sink says how far the body should sink for a leg, and may.
@@ -341,16 +372,26 @@ fn move_leg(pose: u32, l: u32, middle: vec3<f32>) {
 			raise_end(pose, ankle, tip, middle, vec2<f32>());
 		}
 	}
+	let toe = tables[toes + l];
+	if toe >= 0.0 {
+		var ahead = vec2<f32>();
+		if upright {
+			ahead = unit2(cross(place_of(pose, hips_left) - place_of(pose, hips_right), upward()).xz, vec2<f32>());
+		}
+		raise_end(pose, tip, u32(toe), middle, ahead);
+	}
 }
 
-// raise_end turns a joint up until an end below it is above the ground.
+// raise_end turns a joint up until an end below it is above the ground: in the direction in which it points, and if it points down, ahead.
 fn raise_end(pose: u32, j: u32, end: u32, middle: vec3<f32>, ahead: vec2<f32>) {
 	let from_at = place_of(pose, j);
 	let p = place_of(pose, end);
 	let y = ground_at(middle, p.x, p.z) + least_tip_height;
 	if p.y < y {
 		let d = p - from_at;
-		aim(pose, j, p, from_at + inclined(d, y - from_at.y, d.xz + ahead), 1.0);
+		let size = length3(d);
+		let down = max(-d.y, 0.0) / max(size, tiny);
+		aim(pose, j, p, from_at + inclined(d, y - from_at.y, d.xz + ahead * (size * down * down * down * down)), 1.0);
 	}
 }
 
@@ -387,13 +428,22 @@ fn stand_up(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_i
 	}
 	let pose = group.x * joints * 8u;
 	let mine = min(thread, joints - 1u);
+	let hips_over = place_of(pose, 0u);
+	storageBarrier();
+	if thread < joints { // the flat pose stands on its soles
+		poses[pose + 8u * thread + 1u] -= sole;
+	}
+	storageBarrier();
 	let flat_place = place_of(pose, mine);
 	let flat_rotation = rotation_of(pose, mine);
 	let hips_at = place_of(pose, spine_joint(0u));
 	let neck_at = place_of(pose, neck_joint);
 	var middle = lerp3(hips_at, neck_at, 0.5);
 	middle.y = height_at(middle.x, middle.z);
-	let ahead = unit2(neck_at.xz - hips_at.xz, vec2<f32>());
+	var ahead = unit2(neck_at.xz - hips_at.xz, vec2<f32>());
+	if upright { // an upright trunk moves with the hips
+		ahead = unit2(cross(place_of(pose, hips_left) - place_of(pose, hips_right), upward()).xz, vec2<f32>());
+	}
 	if thread < 5u {
 		unders[thread] = mean_ground(middle, place_of(pose, u32(tables[under_joints + thread])), ahead);
 	}
@@ -454,13 +504,13 @@ fn stand_up(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_i
 	if thread == 0u {
 		let base = group.x * row_size;
 		let at = 8u * (u32(scene[capacity]) * joints + group.x); // behind the poses of all agents
-		let p = pos_at(base, now);
-		let d = dir_at(base, now);
-		let v = vel_at(base, now);
+		let p = root_place(base);
+		let d = root_ahead(base);
+		let v = root_velocity(base);
 		poses[at] = p.x;
-		poses[at + 1u] = rows[base + hips + 1u] + height_at(rows[base + hips], rows[base + hips + 2u]);
+		poses[at + 1u] = hips_over.y + height_at(hips_over.x, hips_over.z);
 		poses[at + 2u] = p.y;
-		poses[at + 3u] = rows[base + restored];
+		poses[at + 3u] = root_restored(base);
 		poses[at + 4u] = d.x;
 		poses[at + 5u] = d.y;
 		poses[at + 6u] = v.x;

@@ -1,0 +1,64 @@
+// Package kernels builds the source of kernels in WGSL and the tables that they read.
+package kernels
+
+import (
+	_ "embed" // the source
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Math is arithmetic with the same bits on all GPUs; every other source wants it.
+//
+//go:embed math.wgsl
+var Math string
+
+// Text is a source that grows, and its tables: the constants that it declares say where a table begins. All crowds of a model should have the
+// same source, because drivers keep compiled kernels by it: what differs from crowd to crowd belongs into the tables.
+type Text struct {
+	strings.Builder
+	Tables []float32
+}
+
+// Bind declares the memory that kernels of agents see, as bindings of group 0.
+func (t *Text) Bind() {
+	for i, binding := range []string{"storage, read> tables", "storage, read> goals", "storage, read_write> rows", "storage, read_write> net", "storage, read_write> poses"} {
+		fmt.Fprintf(t, "@group(0) @binding(%d) var<%s: array<f32>;\n", i, binding)
+	}
+}
+
+// Whole declares a constant that is not negative.
+func (t *Text) Whole(name string, v int) { fmt.Fprintf(t, "const %s = %du;\n", name, v) }
+
+// Signed declares a whole number.
+func (t *Text) Signed(name string, v int) { fmt.Fprintf(t, "const %s = %d;\n", name, v) }
+
+// Bool declares a truth.
+func (t *Text) Bool(name string, v bool) { fmt.Fprintf(t, "const %s = %v;\n", name, v) }
+
+// Number declares a number.
+func (t *Text) Number(name string, v float32) {
+	s := strconv.FormatFloat(float64(v), 'g', -1, 32)
+	if !strings.ContainsAny(s, ".e") {
+		s += ".0"
+	}
+	fmt.Fprintf(t, "const %s: f32 = %s;\n", name, s)
+}
+
+// Table appends a table, and declares where it begins.
+func (t *Text) Table(name string, v ...float32) {
+	t.Whole(name, len(t.Tables))
+	t.Tables = append(t.Tables, v...)
+}
+
+// Wholes is Table of whole numbers.
+func (t *Text) Wholes(name string, v ...int) {
+	t.Whole(name, len(t.Tables))
+	for _, x := range v {
+		t.Tables = append(t.Tables, float32(x))
+	}
+}
+
+// Place appends where something begins in a network's memory, in float32s. Such places depend on the number of agents. Each is two numbers,
+// since a float32 holds whole numbers only up to 2²⁴.
+func (t *Text) Place(name string, at int) { t.Table(name, float32(at&0xffff), float32(at>>16)) }

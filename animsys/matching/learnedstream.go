@@ -184,6 +184,7 @@ func (l *Learned) NewStream(o StreamOptions) (*LearnedStream, error) {
 		posed: make([]bool, n), decoders: make(chan *decoder, workers),
 	}
 	s.planning, s.asking, s.moving = s.planRows, s.askRows, s.moveRows
+	l.uppers() // not within a tick
 	open := func(by netruntime.Opener, net *netruntime.Net, batch, workers int) (session netruntime.Session) {
 		if err == nil {
 			session, err = by.Session(net, netruntime.SessionOptions{Batch: batch, Workers: workers, BF16: o.BF16})

@@ -13,6 +13,7 @@ type upper struct {
 const (
 	upperSpeed   = 0.5          // m/s of a body from which on an action does not stop it
 	upperLongest = 3 * TickRate // ticks of an action
+	upperMost    = 1 << 21      // rotations of all of a character's actions, if they were the longest: 32 MiB
 	upperOut     = 8            // last ticks of an action, in which it ends
 	upperShare   = 1.5          // by how much more an upper body turns over legs that go on, so that it shows
 )
@@ -73,11 +74,11 @@ func (c *Character) aboveLegs() (joints []int32) {
 }
 
 // playUppers returns, for each action that a body on two legs plays on the spot over feet that stay on the ground, the local rotations of its upper
-// body, (ticks, len(above)); nil for others.
+// body, (ticks, len(above)); nil for others, and for all of a character with a thousand actions.
 func (l *Learned) playUppers() [][]m3.Quat {
 	n, size := len(l.net.Acts), l.Columns()+l.latent
 	out := make([][]m3.Quat, n)
-	if n == 0 || len(l.above) == 0 {
+	if n == 0 || len(l.above) == 0 || n*len(l.above)*upperLongest > upperMost {
 		return out
 	}
 	opt := netruntime.SessionOptions{Batch: n, Workers: 1}

@@ -1,6 +1,7 @@
 package matching_test
 
 import (
+	"slices"
 	"testing"
 
 	"mannequin/animsys"
@@ -67,5 +68,21 @@ func TestHitRestores(t *testing.T) {
 		if a, b := s.Weight(row, hit), s.Weight(other, hit); a != b || tick == 3 && a != 1 || s.Root(row) != s.Root(other) {
 			t.Fatalf("tick %d: weights of the hit are %g and %g, roots at %v and %v", tick, a, b, s.Root(row), s.Root(other))
 		}
+	}
+}
+
+// Hits are played on the spot, jumps and rolls are not. A character with thousands of actions, such as a file may claim, plays all with the whole body.
+func TestUppers(t *testing.T) {
+	l := must.Get(models.OpenCharacter("hero"))(t).Learned
+	n := l.Networks()
+	tag := matching.Tags(1) << slices.Index(l.Tags, "hit")
+	for i, can := range l.Uppers() {
+		if can != (n.Acts[i].Tags == tag) {
+			t.Errorf("action %d with tags %b: %v", i, n.Acts[i].Tags, can)
+		}
+	}
+	n.Acts = slices.Repeat(n.Acts, 100)
+	if slices.Contains(must.Get(l.With(n))(t).Uppers(), true) {
+		t.Error("one of thousands of actions is played by the upper body")
 	}
 }

@@ -15,7 +15,7 @@ const (
 	upperLongest = 3 * TickRate // ticks of an action
 	upperMost    = 1 << 21      // rotations of all of a character's actions, if they were the longest: 32 MiB
 	upperOut     = 8            // last ticks of an action, in which it ends
-	upperShare   = 1.5          // by how much more an upper body turns over legs that go on, so that it shows
+	upperShare   = 2            // by how much more an upper body turns over legs that go on, so that it shows
 )
 
 // goesOn returns the tags of the action that a row plays with its upper body, as if nobody had asked for it: one that is played on the spot, and

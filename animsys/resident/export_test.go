@@ -1,10 +1,10 @@
 package resident
 
 import (
-	"mannequin/engine/m3"
-	"mannequin/ik"
 	"slices"
 
+	"mannequin/engine/m3"
+	"mannequin/ik"
 	"mannequin/terrain"
 )
 

@@ -38,6 +38,14 @@ func (c *Crowd) Source(f *terrain.Field, in, out int) (source string, tables, sc
 	return text.String() + standSource, text.Tables, scene, nil
 }
 
+// Room returns the error of the GPU for a crowd of another capacity.
+func (c *Crowd) Room(capacity int) error {
+	other := *c
+	other.opt.Capacity = capacity
+	_, err := openDevice(&other, nil)
+	return err
+}
+
 // Places returns where the first network's inputs and outputs begin in its memory, in float32s.
 func (c *Crowd) Places() (in, out int) { return c.gpu.networks[0].In, c.gpu.networks[0].Out }
 

@@ -123,6 +123,9 @@ func TestMisuse(t *testing.T) {
 	if r := c.Root(agent); r.At.Pos.Dist(m3.V(1, 0, 2)) > 0.1 || !(m3.Abs(r.Hips-1.47) < 0.1) {
 		t.Errorf("it is at %+v", r)
 	}
+	if err := c.Room(1 << 16); err == nil || !strings.Contains(err.Error(), "65535") {
+		t.Error("a launch of 65,536 workgroups: ", err)
+	}
 	must.Do(t, c.Close())
 	must.Do(t, c.Close())
 	for what, c := range map[string]*resident.Crowd{"closed": c, "zero": {}} {

@@ -366,7 +366,7 @@ func (c *Crowd) Bones(dst []m3.Xform, agents ...int) ([]m3.Xform, error) {
 }
 
 // Save writes the state of an agent into st as the generator's Save does, with its goal: animsys.Crowd.SpawnSaved and Adopt take it, with an
-// origin of zero. On the GPU it waits for it.
+// origin of zero. On the GPU it waits for it. What inertialization has left of a person's jump of poses is not in it.
 func (c *Crowd) Save(st *generator.State, agent int) error {
 	if err := c.has(agent); err != nil {
 		return err

@@ -4,12 +4,13 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
+
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
 	"mannequin/animsys/internal/kernels"
 	"mannequin/engine/m3"
-	"math"
-	"slices"
 )
 
 //go:embed kernels/mann.wgsl

@@ -96,6 +96,9 @@ func (c *Crowd) Add(at feature.Place) (agent int, err error) {
 	if err := c.open(); err != nil {
 		return 0, err
 	}
+	if err := placeable(at.Pos, at.Yaw); err != nil {
+		return 0, err
+	}
 	if err := c.motion.bring(at); err != nil {
 		return 0, err
 	}
@@ -113,8 +116,20 @@ func (c *Crowd) Adopt(st *generator.State, origin m3.Vec3) (agent int, err error
 	if err != nil {
 		return 0, fmt.Errorf("resident: %w", err)
 	}
+	if err := placeable(c.motion.root(0).At.Pos.Add(origin.Flat()), 0); err != nil {
+		c.motion.leave()
+		return 0, err
+	}
 	c.motion.shift(origin.Flat())
 	return c.enter(goal)
+}
+
+// placeable returns an error if no agent can stand at a place: as in an animsys.Crowd.
+func placeable(pos m3.Vec3, yaw float32) error {
+	if !pos.Finite() || !m3.Finite(yaw) || max(m3.Abs(pos.X), m3.Abs(pos.Z)) >= generator.Farthest {
+		return fmt.Errorf("resident: no agent can stand at %v with heading %g: want finite numbers, less than %d m from the origin along X and Z", pos, yaw, generator.Farthest)
+	}
+	return nil
 }
 
 // enter gives the agent that passes through the motion a number.
@@ -351,7 +366,7 @@ func (c *Crowd) Bones(dst []m3.Xform, agents ...int) ([]m3.Xform, error) {
 }
 
 // Save writes the state of an agent into st as the generator's Save does, with its goal: animsys.Crowd.SpawnSaved and Adopt take it, with an
-// origin of zero. On the GPU it waits for it.
+// origin of zero. On the GPU it waits for it. What inertialization has left of a person's jump of poses is not in it.
 func (c *Crowd) Save(st *generator.State, agent int) error {
 	if err := c.has(agent); err != nil {
 		return err

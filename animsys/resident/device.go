@@ -19,6 +19,8 @@ var standSource string
 const (
 	matrixLen = 12           // float32s of a joint's matrix: three rows
 	poseLen   = mann.PoseLen // of a joint, and of a root
+
+	mostGroups = 65535 // workgroups of a launch that every GPU takes; agents have one each
 )
 
 // device is a crowd on the GPU.
@@ -48,6 +50,9 @@ func openDevice(c *Crowd, field *terrain.Field) (d *device, err error) {
 	joints, n := c.motion.skeleton().Len(), c.opt.Capacity
 	if joints > group {
 		return nil, fmt.Errorf("resident: %d joints: a workgroup has %d threads", joints, group)
+	}
+	if n > mostGroups {
+		return nil, fmt.Errorf("resident: room for %d agents: a GPU takes at most %d", n, mostGroups)
 	}
 	work, err := webgpu.NewWork(webgpu.WorkOptions{Log: c.opt.Log, Timeout: c.opt.Timeout, OpenGL: c.opt.OpenGL},
 		webgpu.ReadOnly, webgpu.ReadOnly, webgpu.ReadWrite, webgpu.ReadWrite, webgpu.ReadWrite, webgpu.ReadWrite, webgpu.ReadOnly)

@@ -1,10 +1,10 @@
 package resident
 
 import (
-	"mannequin/engine/m3"
-	"mannequin/ik"
 	"slices"
 
+	"mannequin/engine/m3"
+	"mannequin/ik"
 	"mannequin/terrain"
 )
 
@@ -36,6 +36,14 @@ func (c *Crowd) Source(f *terrain.Field, in, out int) (source string, tables, sc
 	}
 	scene = d.sceneTables(text, c, f)
 	return text.String() + standSource, text.Tables, scene, nil
+}
+
+// Room returns the error of the GPU for a crowd of another capacity.
+func (c *Crowd) Room(capacity int) error {
+	other := *c
+	other.opt.Capacity = capacity
+	_, err := openDevice(&other, nil)
+	return err
 }
 
 // Places returns where the first network's inputs and outputs begin in its memory, in float32s.

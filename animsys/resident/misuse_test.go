@@ -3,6 +3,7 @@ package resident_test
 import (
 	"errors"
 	"log/slog"
+	"math"
 	"strings"
 	"testing"
 
@@ -103,6 +104,17 @@ func TestMisuse(t *testing.T) {
 	if _, err := people.Adopt(&st, m3.Vec3{}); err == nil {
 		t.Error("a dog is a person")
 	}
+	for _, x := range []float32{float32(math.NaN()), float32(math.Inf(1)), 1e30} {
+		if _, err := c.Add(feature.Place{Pos: m3.V(x, 0, 0)}); err == nil || !strings.Contains(err.Error(), "finite") {
+			t.Error("a dog at ", x, ": ", err)
+		}
+		if _, err := people.Add(feature.Place{Pos: m3.V(0, 0, -x)}); err == nil || !strings.Contains(err.Error(), "finite") {
+			t.Error("a person at ", x, ": ", err)
+		}
+		if _, err := c.Adopt(&st, m3.V(0, 0, x)); err == nil || !strings.Contains(err.Error(), "finite") {
+			t.Error("an origin at ", x, ": ", err)
+		}
+	}
 	must.Get(c.Add(feature.Place{}))(t)
 	if _, err := c.Add(feature.Place{}); err == nil || !strings.Contains(err.Error(), "taken") {
 		t.Error("a third agent of two: ", err)
@@ -110,6 +122,9 @@ func TestMisuse(t *testing.T) {
 	must.Do(t, c.Step())
 	if r := c.Root(agent); r.At.Pos.Dist(m3.V(1, 0, 2)) > 0.1 || !(m3.Abs(r.Hips-1.47) < 0.1) {
 		t.Errorf("it is at %+v", r)
+	}
+	if err := c.Room(1 << 16); err == nil || !strings.Contains(err.Error(), "65535") {
+		t.Error("a launch of 65,536 workgroups: ", err)
 	}
 	must.Do(t, c.Close())
 	must.Do(t, c.Close())

@@ -19,7 +19,7 @@ const DefaultEvery = 30
 
 // Options are the options of a crowd.
 type Options struct {
-	Capacity int       // most agents, at least 1
+	Capacity int       // most agents, at least 1; of more than 65,535 all live on the processor
 	Ground   ik.Ground // a *terrain.Field or an ik.Level; required
 	Roles    *ik.Roles // the skeleton's roles; nil derives them from joint names
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"mannequin/netruntime/internal/reserve"
@@ -20,6 +21,7 @@ const Built = true
 type device struct {
 	gpu
 	busy     chan struct{} // holds one: the library is not for several goroutines
+	compiles atomic.Bool   // who is busy compiles kernels: others wait longer for it than for the GPU
 	name     string
 	most     int64                          // bytes of the largest memory that kernels can use
 	half     bool                           // kernels may compute in float16
@@ -117,11 +119,34 @@ func (d *device) enter(limit time.Duration) error {
 		return nil
 	default:
 	}
-	select {
-	case d.busy <- struct{}{}:
-		return nil
-	case <-time.After(limit):
-		return reserve.ErrHang(limit)
+	for {
+		select {
+		case d.busy <- struct{}{}:
+			return nil
+		case <-time.After(limit):
+			if !d.compiling() {
+				return reserve.ErrHang(limit)
+			}
+		}
+	}
+}
+
+// compiling reports whether somebody compiles kernels. Who does so for startTimeout has lost the GPU.
+func (d *device) compiling() bool { return d.compiles.Load() && !state.Lost.Load() }
+
+// within is reserve.Within that waits for kernels that others compile.
+func (d *device) within(limit time.Duration, f func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(limit):
+			if !d.compiling() {
+				return reserve.ErrHang(limit)
+			}
+		}
 	}
 }
 
@@ -156,6 +181,8 @@ func (d *device) use(open openGPU) error {
 
 // float16 compiles the products of weights in float16.
 func (d *device) float16() (err error) {
+	d.compiles.Store(true)
+	defer d.compiles.Store(false)
 	f := halves
 	if d.half {
 		f = sums16

@@ -274,3 +274,31 @@ func inputs(n int) []float32 {
 	}
 	return x
 }
+
+// TestCompiling: sessions wait for as long as somebody compiles kernels. It is no loss of the GPU. One who only hangs is.
+func TestCompiling(t *testing.T) {
+	needGPU(t)
+	d := must.Get(theDevice())(t)
+	n := must.Get(models.Open("dog"))(t)
+	const limit = 300 * time.Millisecond
+	for _, compiles := range []bool{true, false} {
+		useFaulty(t, d) // a loss ends with the test
+		s := must.Get(NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 1, Workers: 1}, Timeout: limit}))(t)
+		x, y := make([]float32, n.Inputs()), make([]float32, n.Outputs())
+		d.busy <- struct{}{}
+		d.compiles.Store(compiles)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			time.Sleep(4 * limit)
+			d.compiles.Store(false)
+			d.leave()
+		}()
+		must.Do(t, s.Run(y, x, 1))
+		if state.Lost.Load() == compiles {
+			t.Errorf("another compiles: %v; the GPU is lost: %v", compiles, state.Lost.Load())
+		}
+		<-done
+		s.Close()
+	}
+}

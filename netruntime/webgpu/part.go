@@ -38,8 +38,8 @@ func (p *part) place(o *Options, what string, x owner) bool {
 		return false
 	}
 	p.opt, p.device = *o, d
-	within := func(limit time.Duration, f func() error) error {
-		return reserve.Within(limit, func() error {
+	do := func(within func(time.Duration, func() error) error, limit time.Duration, f func() error) error {
+		return within(limit, func() error {
 			return d.scoped(limit, func() error {
 				if err := d.enter(o.Timeout); err != nil {
 					return err
@@ -50,10 +50,10 @@ func (p *part) place(o *Options, what string, x owner) bool {
 		})
 	}
 	if o.F16 {
-		err = within(startTimeout, d.float16)
+		err = do(reserve.Within, startTimeout, d.float16)
 	}
 	if err == nil {
-		err = within(o.Timeout, x.open)
+		err = do(d.within, o.Timeout, x.open)
 	}
 	switch {
 	case err == nil:
@@ -130,7 +130,7 @@ func (p *part) free(x owner, also func()) {
 		abandon(x)
 		return
 	}
-	err := reserve.Within(p.opt.Timeout, func() error {
+	err := p.device.within(p.opt.Timeout, func() error {
 		if err := p.device.finish(p.opt.Timeout); err != nil {
 			return err
 		}

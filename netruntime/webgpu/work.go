@@ -129,7 +129,7 @@ func (w *Work) MaxBytes() int64 {
 func (w *Work) do(f func() error) error {
 	d := w.device
 	return w.checked(func() error {
-		return reserve.Within(w.opt.Timeout, func() error {
+		return w.device.within(w.opt.Timeout, func() error {
 			return d.scoped(w.opt.Timeout, func() error {
 				if err := d.enter(w.opt.Timeout); err != nil {
 					return err
@@ -201,6 +201,8 @@ func (w *Work) Kernel(name, source string) (*Kernel, error) {
 					return err
 				}
 				defer w.device.leave()
+				w.device.compiles.Store(true)
+				defer w.device.compiles.Store(false)
 				var err error
 				if k.pipeline, err = w.device.pipelineOf(w.layout, name, source); err != nil {
 					return fmt.Errorf("webgpu: %s: %s: %w: %w", w.device.name, name, errKernel, err)
@@ -439,7 +441,7 @@ func (w *Work) Close() {
 
 // freeing calls release once the GPU has done everything.
 func (w *Work) freeing(release func()) error {
-	return reserve.Within(w.opt.Timeout, func() error {
+	return w.device.within(w.opt.Timeout, func() error {
 		d := w.device
 		if err := d.finish(w.opt.Timeout); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,7 +22,7 @@ const Built = true
 type device struct {
 	gpu
 	busy     chan struct{} // holds one: the library is not for several goroutines
-	compiles atomic.Bool   // who is busy compiles kernels: others wait longer for it than for the GPU
+	compiled atomic.Int64  // when kernels were compiled last, ns, or compilesNow: others wait longer for it than for the GPU
 	name     string
 	most     int64                          // bytes of the largest memory that kernels can use
 	half     bool                           // kernels may compute in float16
@@ -124,15 +125,26 @@ func (d *device) enter(limit time.Duration) error {
 		case d.busy <- struct{}{}:
 			return nil
 		case <-time.After(limit):
-			if !d.compiling() {
+			if !d.compiling(limit) {
 				return reserve.ErrHang(limit)
 			}
 		}
 	}
 }
 
-// compiling reports whether somebody compiles kernels. Who does so for startTimeout has lost the GPU.
-func (d *device) compiling() bool { return d.compiles.Load() && !state.Lost.Load() }
+// compilesNow is after all times.
+const compilesNow = math.MaxInt64
+
+// compile notes that somebody who is busy compiles kernels, until the function that it returns is called.
+func (d *device) compile() (end func()) {
+	d.compiled.Store(compilesNow)
+	return func() { d.compiled.Store(time.Now().UnixNano()) }
+}
+
+// compiling reports whether somebody compiles kernels, or did within a time. Who does so for startTimeout has lost the GPU.
+func (d *device) compiling(within time.Duration) bool {
+	return !state.Lost.Load() && time.Now().UnixNano()-d.compiled.Load() < int64(within)
+}
 
 // within is reserve.Within that waits for kernels that others compile.
 func (d *device) within(limit time.Duration, f func() error) error {
@@ -143,7 +155,7 @@ func (d *device) within(limit time.Duration, f func() error) error {
 		case err := <-done:
 			return err
 		case <-time.After(limit):
-			if !d.compiling() {
+			if !d.compiling(limit) {
 				return reserve.ErrHang(limit)
 			}
 		}
@@ -181,8 +193,7 @@ func (d *device) use(open openGPU) error {
 
 // float16 compiles the products of weights in float16.
 func (d *device) float16() (err error) {
-	d.compiles.Store(true)
-	defer d.compiles.Store(false)
+	defer d.compile()()
 	f := halves
 	if d.half {
 		f = sums16

@@ -280,18 +280,21 @@ func TestCompiling(t *testing.T) {
 	needGPU(t)
 	d := must.Get(theDevice())(t)
 	n := must.Get(models.Open("dog"))(t)
-	const limit = 300 * time.Millisecond
+	const limit = time.Second
 	for _, compiles := range []bool{true, false} {
 		useFaulty(t, d) // a loss ends with the test
 		s := must.Get(NewSession(n, Options{SessionOptions: netruntime.SessionOptions{Batch: 1, Workers: 1}, Timeout: limit}))(t)
 		x, y := make([]float32, n.Inputs()), make([]float32, n.Outputs())
 		d.busy <- struct{}{}
-		d.compiles.Store(compiles)
+		ended := func() {}
+		if compiles {
+			ended = d.compile()
+		}
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			time.Sleep(4 * limit)
-			d.compiles.Store(false)
+			time.Sleep(5 * limit / 2)
+			ended()
 			d.leave()
 		}()
 		must.Do(t, s.Run(y, x, 1))

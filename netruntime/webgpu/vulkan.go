@@ -202,6 +202,7 @@ func (d *device) pipelineOf(of *layout, name, source string) (*pipeline, error) 
 	if err != nil {
 		return nil, err
 	}
+	defer d.open.Device.DestroyShaderModule(module) // the pipeline does not need it
 	p, err := d.open.Device.CreateComputePipeline(&hal.ComputePipelineDescriptor{Label: name, Layout: of.PipelineLayout, Compute: hal.ComputeState{Module: module, EntryPoint: name}})
 	if err != nil {
 		return nil, err

@@ -201,8 +201,7 @@ func (w *Work) Kernel(name, source string) (*Kernel, error) {
 					return err
 				}
 				defer w.device.leave()
-				w.device.compiles.Store(true)
-				defer w.device.compiles.Store(false)
+				defer w.device.compile()()
 				var err error
 				if k.pipeline, err = w.device.pipelineOf(w.layout, name, source); err != nil {
 					return fmt.Errorf("webgpu: %s: %s: %w: %w", w.device.name, name, errKernel, err)

@@ -182,26 +182,34 @@ func (d *device) use(open openGPU) error {
 		return err
 	}
 	for f := range halves {
-		for i, t := range tiles {
-			if err := compile(&d.products[f][i], "product", t.source(f)); err != nil {
-				return err
-			}
+		if err := d.multiply(f); err != nil {
+			return fmt.Errorf("webgpu: %s: kernel product: %w", d.name, err)
 		}
 	}
 	return nil
 }
 
 // float16 compiles the products of weights in float16.
-func (d *device) float16() (err error) {
+func (d *device) float16() error {
 	defer d.compile()()
-	f := halves
 	if d.half {
-		f = sums16
+		if err := d.multiply(sums16); err == nil {
+			return nil
+		}
+		d.half = false // its driver does not compile what it offers
 	}
+	if err := d.multiply(halves); err != nil {
+		return fmt.Errorf("webgpu: %s: kernel product in float16: %w: %w", d.name, err, errPlan)
+	}
+	return nil
+}
+
+// multiply compiles the products of weights in a format, unless it has them.
+func (d *device) multiply(f format) (err error) {
 	for i, t := range tiles {
 		if to := &d.products[f][i]; *to == nil {
 			if *to, err = d.pipeline("product", t.source(f)); err != nil {
-				return fmt.Errorf("webgpu: %s: kernel product in float16: %w: %w", d.name, err, errPlan)
+				return err
 			}
 		}
 	}

@@ -151,6 +151,9 @@ func (p *prover) condition(w *way) (c condition, ok bool) {
 	if len(parts) != 3 || parts[0] != "setp" || opposite[parts[1]] == "" || parts[2] != "s32" && parts[2] != "u32" && parts[2] != "b32" {
 		return c, false
 	}
+	if strings.Contains(args[0], "|") { // it sets two predicates, to opposites
+		return c, false
+	}
 	c = condition{parts[1], parts[2] == "s32", p.sumOf(args[1], i), p.sumOf(args[2], i)}
 	if !w.holds {
 		c.op = opposite[c.op]

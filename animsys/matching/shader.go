@@ -17,15 +17,19 @@ import (
 //go:embed kernels/learned.wgsl
 var learnedSource string
 
-// Shader is what a LearnedStream does with its rows, as kernels in WGSL for WebGPU. A thread works on a row, but of "show" and of those that
-// feed networks, where a workgroup of 64 does. In a tick they run in this order:
+// Shader holds the kernels, in WGSL for WebGPU, that do what a LearnedStream does with its rows. Each thread works on one row; in feed_stepper,
+// feed_decompressor and show a workgroup of 64 threads does. A tick runs the kernels and the networks in this order. Binding 3 is the memory of the
+// network in the second column:
 //
-//	plan                         on the memory of the projector, which runs next
-//	choose                       on the same
-//	feed_stepper                 on that of the stepper, which runs next
-//	advance                      on the same
-//	feed_decompressor            on that of the decompressor, which runs next
-//	show                         on the same
+//	plan                 projector        writes the queries
+//	the projector
+//	choose               projector        reads its results
+//	feed_stepper         stepper          writes the states
+//	the stepper
+//	advance              stepper          reads their changes
+//	feed_decompressor    decompressor     writes the states
+//	the decompressor
+//	show                 decompressor     reads the poses
 //
 // Walls and paths are left out. Package animsys/resident runs it, with inertialization and the ground behind it.
 //

@@ -34,7 +34,8 @@ type wish struct {
 	walks       bool // it asks for no action, and to go ahead or backward as fast as one walks: frames with WalkTag are shown, if there are some
 }
 
-// wish reads a goal; apart and keeps are those of plan. at is where the agent stands: directions in goals are in its frame.
+// wish reads a goal. An action with the tags apart is ignored, and the stance with the tags keeps goes on; see plan. Directions in the goal are in the
+// frame of at, the agent's root.
 func (s *steering) wish(g *control.Goal, b *body, at feature.Place, apart, keeps Tags) (w wish) {
 	if w.must, w.never = s.character.wants(g.Action); w.must&apart != 0 {
 		w.must, w.never = s.character.Wanted(keeps)

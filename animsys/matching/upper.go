@@ -18,8 +18,8 @@ const (
 	upperShare   = 2            // by how much more an upper body turns over legs that go on, so that it shows
 )
 
-// goesOn returns the tags of the action that a row plays with its upper body, as if nobody had asked for it: one that is played on the spot, and
-// would stop a body that goes.
+// goesOn returns the tags of the action that the upper body of a row plays in this tick, or 0. Such an action is played on the spot, and the row is
+// moving when it is asked for. The legs ignore it.
 func (s *LearnedStream) goesOn(row int) Tags {
 	u, uppers := &s.upper[row], s.of.uppers()
 	if u.Of >= 0 {
@@ -133,8 +133,8 @@ func (l *Learned) playUppers() [][]m3.Quat {
 	return out
 }
 
-// onTheSpot reports whether a state of an action is that of a body that stays where it is on its feet: with hips at a share of their first height,
-// and the root gone by gone.
+// onTheSpot reports whether a body stays in place and on its feet in a state of an action. hips is the height of its hips, as a share of that in the
+// first state, and gone is how far the root has moved since.
 func (l *Learned) onTheSpot(x []float32, hips float32, gone m3.Vec3) bool {
 	const low, far, sinks = 0.15, 0.3, 0.85 // m; m; a share
 	for leg := range l.legs {

@@ -139,7 +139,7 @@ func openDevice(c *Crowd, field *terrain.Field) (d *device, err error) {
 	return d, nil
 }
 
-// source returns the source of a crowd's kernels but for the ground, and their tables: those of its motion, and those of its rig.
+// source returns the kernels of a crowd's motion with its tables, and the tables of its rig. The kernels of the ground are not in it.
 func (d *device) source(c *Crowd, at []places) (*kernels.Text, error) {
 	text, _, err := c.motion.shader(at)
 	if err != nil {

@@ -31,7 +31,7 @@ type motion interface {
 	moving // of agent 0
 }
 
-// moving moves agents on the processor. Their rows are those of the kernels.
+// moving moves agents on the processor. pack and unpack convert between its agents and the rows of the kernels.
 type moving interface {
 	pack(row []float32, agent int)
 	unpack(agent int, row []float32) error

@@ -17,7 +17,7 @@ import (
 	"mannequin/models/hero"
 )
 
-// characters are those of learned motion matching.
+// characters lists shipped characters that play by learned motion matching.
 var characters = []struct {
 	name string
 	open func() (*matching.File, error)

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"mannequin/animsys/manifold"
-	"mannequin/animsys/resident"
 	"mannequin/animsys/mar"
 	"mannequin/animsys/matching"
+	"mannequin/animsys/resident"
 	"mannequin/animsys/skel"
 	"mannequin/netruntime"
 	"mannequin/scenes/crowd"

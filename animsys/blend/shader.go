@@ -24,9 +24,8 @@ const (
 func (b *Inertial) PackLen() int { return rowJoints + len(b.parents)*jointSize }
 
 // Shader returns a kernel in WGSL that does what Run does with rows whose jumps are announced, "ease": a workgroup of 64 works on a row, of at
-// most as many joints. The source before it has sincos and the like, of the kernels of package mann, constants and tables for the skeleton
-// called joints, parents and offsets, row_size and goal_size, and functions of a row: root_place, root_yaw, jumped, and eased, which is called
-// once a jump is known. The pose that comes in has rotations of all joints, and the place of joint 0, in the space of the root; the one that
+// most as many joints. The source before it declares kernels.Math, the skeleton's constant joints and tables parents and offsets, row_size and goal_size, and functions
+// of a row: root_place, root_yaw, jumped, and eased, which the kernel calls after a jump. The pose that comes in has rotations of all joints, and the place of joint 0, in the space of the root; the one that
 // goes out is in world space. The numbers of the row, as Pack writes them, begin at number at of it.
 func (b *Inertial) Shader(at int) string {
 	var text kernels.Text

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Math is arithmetic with the same bits on all GPUs; every other source wants it.
+// Math is WGSL source of arithmetic functions that have the same bits on all GPUs. It stands before every other source.
 //
 //go:embed math.wgsl
 var Math string
 
-// Text is a source that grows, and its tables: the constants that it declares say where a table begins. All crowds of a model should have the
-// same source, because drivers keep compiled kernels by it: what differs from crowd to crowd belongs into the tables.
+// Text builds a source and the tables that it reads. For each table it declares a constant: where the table begins. Drivers cache compiled kernels
+// by their source, so all crowds of a model should have the same one: what differs from crowd to crowd belongs in the tables.
 type Text struct {
 	strings.Builder
 	Tables []float32
@@ -27,16 +27,16 @@ func (t *Text) Bind() {
 	}
 }
 
-// Whole declares a constant that is not negative.
+// Whole declares an unsigned integer constant.
 func (t *Text) Whole(name string, v int) { fmt.Fprintf(t, "const %s = %du;\n", name, v) }
 
-// Signed declares a whole number.
+// Signed declares a signed integer constant.
 func (t *Text) Signed(name string, v int) { fmt.Fprintf(t, "const %s = %d;\n", name, v) }
 
-// Bool declares a truth.
+// Bool declares a boolean constant.
 func (t *Text) Bool(name string, v bool) { fmt.Fprintf(t, "const %s = %v;\n", name, v) }
 
-// Number declares a number.
+// Number declares a float32 constant.
 func (t *Text) Number(name string, v float32) {
 	s := strconv.FormatFloat(float64(v), 'g', -1, 32)
 	if !strings.ContainsAny(s, ".e") {
@@ -51,7 +51,7 @@ func (t *Text) Table(name string, v ...float32) {
 	t.Tables = append(t.Tables, v...)
 }
 
-// Wholes is Table of whole numbers.
+// Wholes is Table for integers.
 func (t *Text) Wholes(name string, v ...int) {
 	t.Whole(name, len(t.Tables))
 	for _, x := range v {

@@ -3,6 +3,7 @@ package matching
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
@@ -93,6 +94,29 @@ func (s *steering) rig(roles *ik.Roles, identity string) (rig generator.Rig, err
 	rig.Identity = fmt.Sprintf("%s, tuning %+v", identity, s.tuning)
 	return rig, err
 }
+
+// standing is the rig of poses with features, which tell when people's feet stand.
+func (s *steering) standing(rig generator.Rig, err error) (generator.Rig, error) {
+	c := s.character
+	if err != nil || !c.upright {
+		return rig, err
+	}
+	var bits []uint8
+	for _, leg := range rig.Ground.Rig.Roles.Legs {
+		for i, own := range c.Roles.Legs {
+			if slices.Equal(leg, own) {
+				bits = append(bits, uint8(i))
+			}
+		}
+	}
+	if len(bits) == c.legs { // they are the legs of the features
+		rig.Contacts, rig.Ground.Lock.Support = bits, support
+	}
+	return rig, nil
+}
+
+// support is how far from below its hip a foot carries a person, as a share of the leg's length.
+const support = 0.35
 
 // add puts an agent at a place and returns its row.
 func (s *steering) add(at feature.Place, goal *control.Goal) (row int, err error) {

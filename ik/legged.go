@@ -63,6 +63,7 @@ type Legged struct {
 	floor  float32 // its floor, m
 	shift  m3.Vec3 // of its body, m
 	tilt   m3.Quat // and by how much it leans
+	bow    m3.Quat // and bows
 	falls  bool
 	fallen float32 // for how long, s
 }
@@ -154,7 +155,7 @@ func (s *Legged) Run(r0, r1 int) {
 		if s.Shifts != nil && s.Shifts[r].Finite() {
 			job.shift = s.Shifts[r]
 		}
-		job.tilt = m3.Ident
+		job.tilt, job.bow = m3.Ident, m3.Ident
 		var going *Going
 		if s.Goings != nil && s.Rig.hips[0] >= 0 {
 			going = &s.Goings[r]

@@ -708,7 +708,7 @@ func (s *LearnedStream) put(p *generator.Poses, d *decoder, row int, y []float32
 	s.turnUpper(row, rot)
 	root := p.Roots[row]
 	pos[0], rot[0] = root.Apply(pos[0]), root.Rot.Mul(rot[0])
-	s.lean(p, row, s.must[row])
+	s.lean(p, row, s.must[row], s.acts[row].of >= 0)
 }
 
 // State returns the features and latent values of a row, in the stream's memory.

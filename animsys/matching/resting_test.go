@@ -198,7 +198,7 @@ func (r *rester) feet(pose []m3.Vec3) (out []m3.Vec3) {
 	return out
 }
 
-// The feet of a person stay in place while it sits down and stands up. After a jump the person rises from the landing within a second. A
+// The feet of a person stay in place while it sits down and stands up, and the trunk bows over them. After a jump the person rises from the landing within a second. A
 // roll covers two to four metres; the feet stay above the ground, and hardly slide after they have landed.
 func TestMovesOverFeet(t *testing.T) {
 	f := must.Get(models.OpenCharacter("hero"))(t)
@@ -221,6 +221,17 @@ func TestMovesOverFeet(t *testing.T) {
 	back := down[len(down)-1][0].Dist(stands[len(stands)-1][0])
 	if a, b := moved(down), moved(up); a > 0.1 || b > 0.15 || back < 0.4 {
 		t.Errorf("feet move by %.2f m in sitting down, then by %.2f; hips by %.2f", a, b, back)
+	}
+	bows := func(poses [][]m3.Vec3) (most float32) { // of the line from the hips to the neck
+		neck := r.crowd.Ground.Rig.Roles.Neck
+		for _, p := range poses {
+			trunk := p[neck].Sub(p[0])
+			most = max(most, m3.Atan2(trunk.Z, trunk.Y))
+		}
+		return most
+	}
+	if a, b, seat := bows(down), bows(up), bows(down[len(down)-1:]); min(a, b) < 0.35 || max(a, b) > 0.8 || seat > 0.2 {
+		t.Errorf("it bows by %.2f rad as it sits down, and by %.2f as it gets up; in the seat by %.2f", a, b, seat)
 	}
 
 	height := stands[0][0].Y

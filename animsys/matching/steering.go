@@ -266,11 +266,12 @@ func stands(a *agent, w *wish) bool {
 		m3.Abs(m3.WrapAngle(w.facing-b.At.Yaw)) < near && m3.Abs(m3.WrapAngle(a.At.Yaw-b.At.Yaw)) < near
 }
 
-// lean writes how a row is steered, so that it leans into that: a quick person, unless it does something else. shows has the tags of its pose.
-func (s *steering) lean(p *generator.Poses, row int, shows Tags) {
-	if c := s.character; p.Going != nil && c.Responsive && c.upright && shows&c.acts == 0 {
+// lean writes how a row is steered, so that it leans into that: a quick person, unless it does something else. shows has the tags of its pose;
+// of one that acts, an action is played.
+func (s *steering) lean(p *generator.Poses, row int, shows Tags, acts bool) {
+	if c := s.character; p.Going != nil && c.Responsive && c.upright && !acts {
 		b := &s.agents[row].Body
-		p.Going[row] = ik.Going{Leans: true, Velocity: b.Vel, Accel: b.Acc}
+		p.Going[row] = ik.Going{Leans: shows&c.acts == 0, Bows: true, Velocity: b.Vel, Accel: b.Acc}
 	}
 }
 

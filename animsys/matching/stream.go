@@ -282,7 +282,8 @@ func (s *Stream) Pose(p *generator.Poses, row int) {
 	d.Pose(int(s.frames[row]), pos, rot)
 	root := p.Roots[row]
 	pos[0], rot[0] = root.Apply(pos[0]), root.Rot.Mul(rot[0])
-	s.lean(p, row, d.tags[s.frames[row]])
+	shows := d.tags[s.frames[row]]
+	s.lean(p, row, shows, shows&d.acts != 0)
 }
 
 // settle finds what streams need of the database: the frame that is nearest to standing, the speeds, and the

@@ -14,8 +14,10 @@ import (
 // caller gives ends early when the foot is faster than Off and has risen by Rise. A foot in contact
 // is locked to the ground until the flat pose's foot is Radius away. Then, and when it loses contact,
 // it eases back to the flat pose's place, with a small step if that still slides on. Nobody hurries
-// under a body that stands: such a step may take longer. With Support, such a foot comes down where it is as soon as
-// no foot carries the body, although the caller's contacts say that one does.
+// under a body that stands: such a step may take longer.
+//
+// With Support, contacts that the caller gives say only which feet are to carry the body. If none does, the lower one of these
+// comes down where it is, and stays until the other foot carries the body.
 type FootLock struct {
 	On, Off  float32 // speed limits for contact, m/s, in space; 0.8 and 0.5; an On of 0 turns the lock off
 	Pace     float32 // how much both grow with the body's speed over the ground, a share of that speed; 0.08
@@ -43,8 +45,6 @@ func (o *FootLock) validate() error {
 const (
 	// firstContactHeight is the height below which a foot is taken to stand in its first tick, m.
 	firstContactHeight = 0.045
-	// landHeight is the height below which a contact begins that the caller gives, if feet are to Support the body, m.
-	landHeight = 0.035
 	// releaseLag is the share of the flat pose's velocity that a released foot lacks. With all of
 	// it, the foot would stay too far behind for its leg.
 	releaseLag = 0.5
@@ -60,6 +60,9 @@ const (
 	// A foot that carries the body alone stays until it is aloneRoom times as far away as another, and then steps at a share of
 	// aloneLift as high: a body would float.
 	aloneRoom, aloneLift = 2, 0.4
+	// A foot comes down to support the body if it is lower than supportHeight, m, and slower than supportSpeed over the ground, m/s: a quick
+	// one would stop dead in its swing.
+	supportHeight, supportSpeed = 0.06, 2
 	// bendFullSine is the sine of the knee's angle above which its plane is taken over at once.
 	bendFullSine = 0.5
 	// maxLandingDecel is how hard a foot brakes before the ground, m/s². Recorded dogs brake no
@@ -73,6 +76,7 @@ type Foot struct {
 	seen         bool
 	alone        bool    // of two feet, it alone may carry the body
 	supports     bool    // no foot carried the body: this one came down where it was, and stays until the other one carries it
+	comes        bool    // it is to do so, if it is slow
 	prev         m3.Vec3 // the flat pose's tip at the last tick
 	speed        float32 // of the flat pose's tip, m/s
 	low          float32 // lowest height of this stance, m
@@ -168,7 +172,7 @@ func (f *Foot) detectContact(h float32, v m3.Vec3, pace float32, o *FootLock) {
 		f.contact, f.leaving, f.speed = false, false, now
 		return
 	}
-	if f.given {
+	if f.given && o.Support == 0 {
 		if !f.contact {
 			f.low = h
 		}
@@ -177,8 +181,7 @@ func (f *Foot) detectContact(h float32, v m3.Vec3, pace float32, o *FootLock) {
 		// held down, it would stretch the leg and pull the body down, and then snap after the pose.
 		risen := now > o.Off && h > f.low+o.Rise
 		f.leaving = f.givenContact && (f.leaving || f.contact && risen)
-		lands := f.contact || o.Support == 0 || h < landHeight // locked higher up, it would come straight down
-		f.contact, f.speed = f.givenContact && !f.leaving && lands, now
+		f.contact, f.speed = f.givenContact && !f.leaving, now
 		return
 	}
 	if o.Roll > 0 && f.contact && v.Y < 0 {
@@ -241,12 +244,11 @@ func (f *Foot) brake(y, dt float32) float32 {
 	return y
 }
 
-// support lets a foot come down where it comes to rest.
-func (f *Foot) support(o *FootLock, dt float32) {
+// support lets a foot come down where it comes to rest, which is at a place over the ground with velocity v.
+func (f *Foot) support(at, v m3.Vec3, o *FootLock) {
 	f.supports, f.locked, f.catchesUp = true, true, false
-	v := f.path.step.Scale(1 / dt).Flat()
 	on := v.Scale(o.Press / (2 * math.Ln2)) // along the spring
-	f.lockPos = f.path.out.Add(on)
+	f.lockPos = at.Add(on)
 	f.offset, f.vel = on.Neg(), v
 	f.offset.Y, f.vel.Y = max(f.height-TipHeight, 0), f.climb
 }
@@ -260,7 +262,12 @@ func (f *Foot) lock(free, v m3.Vec3, o *FootLock, pace, room, dt float32) m3.Vec
 		return free
 	}
 	flat := free.Y
-	if f.detectContact(flat, v, pace, o); f.supports {
+	f.detectContact(flat, v, pace, o)
+	if v := f.path.step.Scale(1 / dt).Flat(); f.comes && v.Len() < supportSpeed {
+		f.support(f.path.out, v, o)
+	}
+	f.comes = false
+	if f.supports {
 		f.contact, f.leaving = true, false
 	}
 	f.catchesUp = f.catchesUp && f.contact

@@ -240,19 +240,19 @@ func (s *Legged) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot, st
 	return s.Rig.Tree.settle(m, pos)
 }
 
-// support lets one of two feet come down that catches up with the flat pose, if no foot carries the body: where a pose follows another
-// one, both may be far from their places.
+// support lets one of two feet come down that is to carry the body, if none does: where a pose follows another one, both may be far from
+// their places.
 func (s *Legged) support(m []m3.Xform, feet []Foot) {
 	var carries, may [2]bool
 	for i, l := range s.Rig.Roles.Legs {
 		f, hip, knee := &feet[i], m[l.hip()].Pos, m[l.knee()].Pos
-		at := f.path.out
+		at := f.prev.Add(f.offset)
 		if f.locked {
 			at = f.lockPos
 		}
 		near := hip.Sub(at).Flat().Len() < s.Lock.Support*(hip.Dist(knee)+knee.Dist(m[l.ankle()].Pos))
 		carries[i] = near && f.locked
-		may[i] = near && f.contact && f.givenContact
+		may[i] = near && f.givenContact && f.height < supportHeight
 	}
 	for i := range feet {
 		feet[i].supports = feet[i].supports && carries[i] && !carries[1-i]
@@ -264,9 +264,7 @@ func (s *Legged) support(m []m3.Xform, feet []Foot) {
 	if !may[0] || may[1] && feet[1].height < feet[0].height {
 		lower = 1
 	}
-	if may[lower] {
-		feet[lower].support(&s.Lock, s.DT)
-	}
+	feet[lower].comes = may[lower]
 }
 
 // pose writes the flat pose, lowered by Sole, and reports whether it can be used.

@@ -152,7 +152,7 @@ var linked = []any{
 	skin.AddMotions, skin.AppendMotions, skin.OntoRig, skin.OpenRig, skin.PackMotions, skin.ReadRig, skin.WriteVRMA,
 
 	new(generator.Disc), new(generator.Poses), new(generator.Rig), new(generator.Space), new(generator.State), new(generator.Style), new(generator.Surroundings),
-	generator.Goal, generator.Human, generator.NewRig, generator.Person, generator.Workers,
+	generator.Goal, generator.Human, generator.NewRig, generator.Person, generator.Placeable, generator.Workers,
 
 	new(ik.Arm), new(ik.Arms), new(ik.Body), new(ik.CCD), new(ik.Foot), new(ik.FootLock), new(ik.FullBody), new(ik.FullBodyScratch), new(ik.Gaze), new(ik.Going),
 	new(ik.GazeState), new(ik.HandState), new(ik.Leg), new(ik.Legged), new(ik.Level), new(ik.Posture), new(ik.Rig), new(ik.Roles), new(ik.Step), new(ik.Tree),

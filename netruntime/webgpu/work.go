@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -399,6 +400,52 @@ func (w *Work) read(dst []byte, from *Results, limit time.Duration) error {
 		m.read(dst[:min(int64(len(dst)), from.bytes)], 0)
 		return m.unmap()
 	})
+}
+
+// Free frees memory, what kernels see of it, and results, once the GPU has done everything: they are of no use afterwards. nil is none. Close
+// frees what is left.
+func (w *Work) Free(memory []*Memory, bound []*Bound, results []*Results) error {
+	if w.gl != nil {
+		for _, m := range memory {
+			if m != nil {
+				w.gl.free(m.gl)
+			}
+		}
+		for _, r := range results {
+			if r != nil {
+				w.gl.free(r.gl)
+			}
+		}
+		return w.gl.check()
+	}
+	return w.checked(func() error {
+		return w.freeing(func() {
+			for _, g := range bound {
+				if drop(&w.groups, g) {
+					g.Release()
+				}
+			}
+			for _, r := range results {
+				if drop(&w.results, r) {
+					r.of.Release()
+				}
+			}
+			for _, m := range memory {
+				if drop(&w.memory, m) {
+					m.Release()
+				}
+			}
+		})
+	})
+}
+
+// drop takes x out of all, and reports whether it was there.
+func drop[T comparable](all *[]T, x T) bool {
+	i := slices.Index(*all, x)
+	if i >= 0 {
+		*all = slices.Delete(*all, i, i+1)
+	}
+	return i >= 0
 }
 
 // Close frees the memory, unless the GPU is lost.

@@ -36,8 +36,8 @@ func (s *Legged) lean(m []m3.Xform, plans []legPlan, b *Body, going *Going) {
 		ahead := m[s.Rig.hips[0]].Pos.Sub(m[s.Rig.hips[1]].Pos).Cross(m3.Up).Flat().Normalize(m3.Vec3{})
 		tilt, over = g.lacks(ahead), s.beside(m, plans).Scale(1-ease((g.Velocity.Len()-balanceSpeed)/balanceSpeed))
 	}
-	b.lean.next(tilt, tiltHalflife, s.DT, !b.seen)
-	b.over.next(over, balanceHalflife, s.DT, !b.seen)
+	b.lean.next(tilt, tiltHalflife, s.DT)
+	b.over.next(over, balanceHalflife, s.DT)
 	s.shift = s.shift.Add(b.over.x)
 	s.tilt = m3.Between(m3.Up, b.lean.x.Add(m3.Up).Normalize(m3.Up))
 	s.tiltBody(m)

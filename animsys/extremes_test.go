@@ -96,7 +96,7 @@ func (s *scene) standing(e arche.Entity) {
 // Extreme heights of the ground and settings of a crowd give finite bones. After they are mended,
 // all agents are soon where they would be without them.
 func TestConformanceMended(t *testing.T) {
-	const agents, from, each, ticks = 3, 40, 25, 365
+	const agents, from, each, ticks = 3, 40, 25, 375
 	all := append(slices.Clone(extreme.Numbers), -1) // without a NaN after it, which the solver forgets
 	type breaks func(c *animsys.Crowd, f *terrain.Field, x float64)
 	forAll(t, func(t *testing.T, k kind) {

@@ -322,7 +322,7 @@ func (c *Crowd) layer(r0, r1 int) {
 		pos0, rot0 := c.Pos[r*c.joints], c.Rot[r*c.joints]
 		c.layers.Pose(r, &c.Pos[r*c.joints], c.Rot[r*c.joints:(r+1)*c.joints], &below)
 		if c.Pos[r*c.joints] != pos0 || c.Rot[r*c.joints] != rot0 { // a clip moves the whole body
-			c.Poses.Going[r].Leans = false
+			c.Poses.Going[r] = ik.Going{}
 		}
 		if c.Stand != nil {
 			c.layers.Stands(r, c.tips, c.Stand[r*c.legs():(r+1)*c.legs()])

@@ -137,9 +137,11 @@ func (c *Crowd) blend(r0, r1 int) {
 	for r := r0; r < r1; r++ {
 		if c.steps(r) {
 			c.inertial[c.rates[r].span].Run(c.Pos, c.Rot, c.Poses.Roots, r, r+1)
-			if going := &c.Poses.Going[r]; going.Leans {
-				i, k := r*c.joints, (r+1)*c.joints
-				going.Tilt, going.Leans = c.Ground.Rig.Tilt(c.Pos[i:k], c.Rot[i:k])
+			if going := &c.Poses.Going[r]; going.Leans || going.Bows {
+				i, k, ok := r*c.joints, (r+1)*c.joints, false
+				if going.Tilt, ok = c.Ground.Rig.Tilt(c.Pos[i:k], c.Rot[i:k]); !ok {
+					*going = ik.Going{}
+				}
 			}
 		}
 	}

@@ -37,9 +37,11 @@ type Body struct {
 	fall   fall
 	at     m3.Vec3             // the flat pose's hips at the last tick
 	pace   float32             // their speed over the ground, eased, m/s
+	rise   float32             // and how fast they rise, m/s
 	ground [bodyPlaces]limiter // height of the ground under places of the body, m (Y)
 	shift  m3.Vec3             // by how much it was moved in the last tick, m
 	lean   springVec           // by how much more than its flat pose it is tilted: the way over the height
+	bow    spring              // by how much it bows, likewise
 	over   springVec           // by how much it is moved over its feet, m
 	sink   [2]spring           // how far hips and chest are lowered for their legs, m
 	head   [maxChain]limiter   // the joints' ways through the world
@@ -65,6 +67,7 @@ func (s *springVec) next(goal m3.Vec3, halflife, dt float32) {
 func (b *Body) observe(hips m3.Vec3, dt float32) float32 {
 	if b.seen {
 		b.pace = m3.DampTo(b.pace, hips.Sub(b.at).Flat().Len()/dt, bodyEaseHalflife, dt)
+		b.rise = (hips.Y - b.at.Y) / dt
 	}
 	b.at = hips
 	return b.pace

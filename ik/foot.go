@@ -14,7 +14,8 @@ import (
 // caller gives ends early when the foot is faster than Off and has risen by Rise. A foot in contact
 // is locked to the ground until the flat pose's foot is Radius away. Then, and when it loses contact,
 // it eases back to the flat pose's place, with a small step if that still slides on. Nobody hurries
-// under a body that stands: such a step may take longer.
+// under a body that stands: such a step may take longer. With Support, such a foot comes down where it is as soon as
+// no foot carries the body, although the caller's contacts say that one does.
 type FootLock struct {
 	On, Off  float32 // speed limits for contact, m/s, in space; 0.8 and 0.5; an On of 0 turns the lock off
 	Pace     float32 // how much both grow with the body's speed over the ground, a share of that speed; 0.08
@@ -26,11 +27,12 @@ type FootLock struct {
 	Halflife float32 // half-life of the way back over the ground, s; 0.06, people 0.1
 	Step     float32 // half-life of the way back of a foot that hardly moves in the flat pose, s; 0 is Halflife, people 0.15
 	Press    float32 // half-life of the way down to the ground and up again, s; 0.02, people 0.04
+	Support  float32 // greatest distance of a foot from below its hip at which it carries a body on two legs, as a share of the leg's length; 0: it need not
 	Roll     float32 // speed above which the toe of a standing foot comes down and rises with the flat pose's, m/s: it rolls over heel and toe; 0: it does not
 }
 
 func (o *FootLock) validate() error {
-	for _, v := range [...]float32{o.On, o.Off, o.Pace, o.Height, o.Rise, o.Hold, o.Clear, o.Radius, o.Halflife, o.Step, o.Press, o.Roll} {
+	for _, v := range [...]float32{o.On, o.Off, o.Pace, o.Height, o.Rise, o.Hold, o.Clear, o.Radius, o.Halflife, o.Step, o.Press, o.Support, o.Roll} {
 		if !(v >= 0) {
 			return fmt.Errorf("ik: Legged.Lock is %+v: want no value below 0", *o)
 		}
@@ -68,6 +70,7 @@ const (
 type Foot struct {
 	seen         bool
 	alone        bool    // of two feet, it alone may carry the body
+	supports     bool    // no foot carried the body: this one came down where it was, and stays until the other one carries it
 	prev         m3.Vec3 // the flat pose's tip at the last tick
 	speed        float32 // of the flat pose's tip, m/s
 	low          float32 // lowest height of this stance, m
@@ -235,6 +238,16 @@ func (f *Foot) brake(y, dt float32) float32 {
 	return y
 }
 
+// support lets a foot come down where it comes to rest.
+func (f *Foot) support(o *FootLock, dt float32) {
+	f.supports, f.locked, f.catchesUp = true, true, false
+	v := f.path.step.Scale(1 / dt).Flat()
+	on := v.Scale(o.Press / (2 * math.Ln2)) // along the spring
+	f.lockPos = f.path.out.Add(on)
+	f.offset, f.vel = on.Neg(), v
+	f.offset.Y, f.vel.Y = max(f.height-TipHeight, 0), f.climb
+}
+
 // lock advances the foot lock by dt. It returns the place of a foot that is at free with velocity v
 // in the flat pose: x and z, and the height over the terrain. The body moves at pace, m/s; room is
 // the share of Radius that the leg allows.
@@ -244,7 +257,9 @@ func (f *Foot) lock(free, v m3.Vec3, o *FootLock, pace, room, dt float32) m3.Vec
 		return free
 	}
 	flat := free.Y
-	f.detectContact(flat, v, pace, o)
+	if f.detectContact(flat, v, pace, o); f.supports {
+		f.contact, f.leaving = true, false
+	}
 	f.catchesUp = f.catchesUp && f.contact
 	var slow float32 // how slowly the foot may step
 	if f.contact && o.Step > 0 {
@@ -252,13 +267,17 @@ func (f *Foot) lock(free, v m3.Vec3, o *FootLock, pace, room, dt float32) m3.Vec
 	}
 	free.Y = f.pressDown(free.Y, v, slow, o, dt)
 	y, vy := m3.Spring(f.offset.Y, f.vel.Y, 0, o.Press, dt)
-	f.offset, f.vel = m3.DecayVec(f.offset, f.vel, m3.Lerp(o.Halflife, o.Step, slow), dt)
+	halflife := m3.Lerp(o.Halflife, o.Step, slow)
+	if f.supports {
+		halflife = o.Press
+	}
+	f.offset, f.vel = m3.DecayVec(f.offset, f.vel, halflife, dt)
 	f.offset.Y, f.vel.Y = y, vy
 	if f.alone {
 		room *= aloneRoom
 	}
 	switch {
-	case f.locked && (!f.contact || f.lockPos.Sub(free).Flat().Len() > o.Radius*room):
+	case f.locked && (!f.contact || !f.supports && f.lockPos.Sub(free).Flat().Len() > o.Radius*room):
 		// The visible foot stays where it is and takes up the flat pose's speed.
 		f.locked, f.catchesUp = false, f.contact
 		shown := f.lockPos
@@ -279,7 +298,7 @@ func (f *Foot) lock(free, v m3.Vec3, o *FootLock, pace, room, dt float32) m3.Vec
 	}
 	to := free.Add(f.offset)
 	if f.locked {
-		to = m3.V(f.lockPos.X, TipHeight+f.offset.Y, f.lockPos.Z)
+		to = f.lockPos.Flat().Add(m3.V(f.offset.X, TipHeight+f.offset.Y, f.offset.Z))
 	}
 	to.Y = f.brake(max(to.Y, minTipHeight), dt)
 	return to

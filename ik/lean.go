@@ -5,6 +5,7 @@ import "mannequin/engine/m3"
 // Going is how a body that is steered moves over the ground.
 type Going struct {
 	Leans           bool    // it leans into that; a body whose pose is to stay as it is does not
+	Bows            bool    // it bows over its feet as it sits down or gets up
 	Velocity, Accel m3.Vec3 // m/s, m/s²
 	Tilt            m3.Vec3 // of its pose: see Rig.Tilt
 }
@@ -26,21 +27,39 @@ const (
 	// The middle of the ankles of a body that is slower than balanceSpeed, m/s, may be balanceFree beside the hips, m, which move
 	// by balanceMost at most.
 	balanceSpeed, balanceFree, balanceMost, balanceHalflife = 0.3, 0.1, 0.25, 0.1
+
+	// Who sits down or gets up bows over the feet: by bowRise of how fast the hips fall or rise, s/m, once they are bowBehind
+	// behind the ankles, m; at most by bowMost, less what the pose has of that.
+	bowRise, bowBehind, bowMost, bowHalflife = 0.9, 0.1, 0.6, 0.07
 )
 
-// lean tilts the pose m of an upright body as far as people lean who go like that, and moves one that has stopped over its feet. The
-// plans of the legs stay.
+// lean tilts the pose m of an upright body as far as people lean who go like that, moves one that has stopped over its feet, and bows one that
+// sits down or gets up. The plans of the legs stay.
 func (s *Legged) lean(m []m3.Xform, plans []legPlan, b *Body, going *Going) {
 	var tilt, over m3.Vec3
-	if g := (Going{going.Leans, going.Velocity.Flat().Scale(s.unit), going.Accel.Flat().Scale(s.unit), going.Tilt.Flat()}); g.Leans && !s.falls && g.Velocity.Finite() && g.Accel.Finite() && g.Tilt.Finite() {
-		ahead := m[s.Rig.hips[0]].Pos.Sub(m[s.Rig.hips[1]].Pos).Cross(m3.Up).Flat().Normalize(m3.Vec3{})
-		tilt, over = g.lacks(ahead), s.beside(m, plans).Scale(1-ease((g.Velocity.Len()-balanceSpeed)/balanceSpeed))
+	var bow float32
+	ahead := m[s.Rig.hips[0]].Pos.Sub(m[s.Rig.hips[1]].Pos).Cross(m3.Up).Flat().Normalize(m3.Vec3{})
+	if g := going.on(s.unit); !s.falls && g.Velocity.Finite() && g.Accel.Finite() && g.Tilt.Finite() {
+		slow, beside := 1-ease((g.Velocity.Len()-balanceSpeed)/balanceSpeed), s.beside(m, plans)
+		if g.Leans {
+			tilt, over = g.lacks(ahead), cut(beside.Sub(cut(beside, balanceFree)), balanceMost).Scale(slow)
+		}
+		if g.Bows {
+			bow = slow * ease(beside.Dot(ahead)/bowBehind) * max(min(bowRise*m3.Abs(b.rise), bowMost)-g.Tilt.Dot(ahead), 0)
+		}
 	}
 	b.lean.next(tilt, tiltHalflife, s.DT)
 	b.over.next(over, balanceHalflife, s.DT)
 	s.shift = s.shift.Add(b.over.x)
 	s.tilt = m3.Between(m3.Up, b.lean.x.Add(m3.Up).Normalize(m3.Up))
+	b.bow.x, b.bow.v = m3.Spring(b.bow.x, b.bow.v, bow, bowHalflife, s.DT)
+	s.bow = m3.Between(m3.Up, ahead.Scale(b.bow.x).Add(m3.Up).Normalize(m3.Up))
 	s.tiltBody(m)
+}
+
+// on returns it over the ground, in the row's unit.
+func (g *Going) on(unit float32) Going {
+	return Going{g.Leans, g.Bows, g.Velocity.Flat().Scale(unit), g.Accel.Flat().Scale(unit), g.Tilt.Flat()}
 }
 
 // Tilt returns how far the trunk of an upright body is tilted, from the hips to the head: the way over the ground as a share of the height. It is
@@ -68,26 +87,30 @@ func (g *Going) lacks(ahead m3.Vec3) m3.Vec3 {
 	return way.Scale(min(share*max(goal.Len()-g.Tilt.Dot(way), 0), tiltMost))
 }
 
-// beside returns how the hips of the pose m have to move so that they are over the ankles: recorded people stop more slowly, and their
-// legs are ahead for longer.
+// beside returns how far the ankles are from below the hips of the pose m.
 func (s *Legged) beside(m []m3.Xform, plans []legPlan) (off m3.Vec3) {
 	for i := range plans {
 		off = off.Add(plans[i].ankle.Sub(m[s.Rig.Roles.Spine[0]].Pos).Flat().Scale(1 / float32(len(plans))))
 	}
-	return cut(off.Sub(cut(off, balanceFree)), balanceMost)
+	return off
 }
 
 // tiltBody tilts the flat pose m.
 func (s *Legged) tiltBody(m []m3.Xform) {
-	if s.tilt == m3.Ident {
-		return
+	for _, t := range [...]struct {
+		by    m3.Quat
+		depth float32
+	}{{s.tilt, tiltDepth}, {s.bow, 0}} {
+		if t.by == m3.Ident {
+			continue
+		}
+		hips := s.Rig.Roles.Spine[0]
+		pivot := m[hips].Pos.Sub(m3.V(0, t.depth, 0))
+		for j := hips; j < int(s.Rig.Tree.ends[hips]); j++ {
+			m[j].Pos, m[j].Rot = pivot.Add(t.by.Rotate(m[j].Pos.Sub(pivot))), t.by.Mul(m[j].Rot)
+		}
+		s.Rig.Tree.turn(m, s.Rig.Roles.Neck, m3.Ident.Slerp(t.by.Conj(), tiltHead))
 	}
-	hips := s.Rig.Roles.Spine[0]
-	pivot := m[hips].Pos.Sub(m3.V(0, tiltDepth, 0))
-	for j := hips; j < int(s.Rig.Tree.ends[hips]); j++ {
-		m[j].Pos, m[j].Rot = pivot.Add(s.tilt.Rotate(m[j].Pos.Sub(pivot))), s.tilt.Mul(m[j].Rot)
-	}
-	s.Rig.Tree.turn(m, s.Rig.Roles.Neck, m3.Ident.Slerp(s.tilt.Conj(), tiltHead))
 }
 
 // cut returns v, no longer than most.

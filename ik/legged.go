@@ -63,6 +63,7 @@ type Legged struct {
 	floor  float32 // its floor, m
 	shift  m3.Vec3 // of its body, m
 	tilt   m3.Quat // and by how much it leans
+	bow    m3.Quat // and bows
 	falls  bool
 	fallen float32 // for how long, s
 }
@@ -154,7 +155,7 @@ func (s *Legged) Run(r0, r1 int) {
 		if s.Shifts != nil && s.Shifts[r].Finite() {
 			job.shift = s.Shifts[r]
 		}
-		job.tilt = m3.Ident
+		job.tilt, job.bow = m3.Ident, m3.Ident
 		var going *Going
 		if s.Goings != nil && s.Rig.hips[0] >= 0 {
 			going = &s.Goings[r]
@@ -194,13 +195,16 @@ func (s *Legged) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot, st
 	s.fallDown(m, body)
 	pace := body.observe(m[s.Rig.Roles.Spine[0]].Pos, s.DT)
 	s.footAccel = max(s.MaxFootAccel, s.RunFootAccel*pace*pace)
+	if s.Lock.Support > 0 && len(feet) == 2 && feet[0].given && !s.falls {
+		s.support(m, feet)
+	}
 	var plans [maxLegs]legPlan
 	for i, l := range s.Rig.Roles.Legs {
 		if feet[i].falls && !s.falls {
 			feet[i].land()
 		}
 		feet[i].falls = s.falls
-		feet[i].alone = len(feet) == 2 && !feet[i].given && !feet[1-i].atLock
+		feet[i].alone = len(feet) == 2 && (!feet[i].given || s.Lock.Support > 0) && !feet[1-i].atLock
 		var step *Step
 		if steps != nil {
 			step = &steps[i]
@@ -234,6 +238,35 @@ func (s *Legged) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot, st
 	s.liftChain(m, s.Rig.Roles.Tail, &body.tail)
 	s.liftChain(m, s.Rig.Roles.Head, &body.head)
 	return s.Rig.Tree.settle(m, pos)
+}
+
+// support lets one of two feet come down that catches up with the flat pose, if no foot carries the body: where a pose follows another
+// one, both may be far from their places.
+func (s *Legged) support(m []m3.Xform, feet []Foot) {
+	var carries, may [2]bool
+	for i, l := range s.Rig.Roles.Legs {
+		f, hip, knee := &feet[i], m[l.hip()].Pos, m[l.knee()].Pos
+		at := f.path.out
+		if f.locked {
+			at = f.lockPos
+		}
+		near := hip.Sub(at).Flat().Len() < s.Lock.Support*(hip.Dist(knee)+knee.Dist(m[l.ankle()].Pos))
+		carries[i] = near && f.locked
+		may[i] = near && f.contact && f.givenContact
+	}
+	for i := range feet {
+		feet[i].supports = feet[i].supports && carries[i] && !carries[1-i]
+	}
+	if carries[0] || carries[1] {
+		return
+	}
+	lower := 0
+	if !may[0] || may[1] && feet[1].height < feet[0].height {
+		lower = 1
+	}
+	if may[lower] {
+		feet[lower].support(&s.Lock, s.DT)
+	}
 }
 
 // pose writes the flat pose, lowered by Sole, and reports whether it can be used.

@@ -13,3 +13,6 @@ func (l *Learned) With(n Networks) (*Learned, error) {
 	other := &Learned{Character: l.Character, net: n}
 	return other, other.finish()
 }
+
+// Stands returns a bit for each leg that stands in the features of a row.
+func (s *LearnedStream) Stands(row int) uint8 { return s.of.stands(s.row(row)) }

@@ -46,15 +46,33 @@ func (d *Database) foot(frame int32, leg int) m3.Vec3 {
 }
 
 // foot returns where the tip of a leg is in features or a state, in the space of the root, m.
-func (c *Character) foot(x []float32, leg int) m3.Vec3 {
-	var at [3]float32
-	for k := range at {
-		j := 3*leg + k
-		if at[k] = c.mean[j]; c.scale[j] > 0 { // it counts
-			at[k] += x[j] / c.scale[j]
+func (c *Character) foot(x []float32, leg int) m3.Vec3 { return c.vector(x, 3*leg) }
+
+// vector returns the three features from a column on, in the space of the root, m or m/s.
+func (c *Character) vector(x []float32, column int) m3.Vec3 {
+	var v [3]float32
+	for k := range v {
+		j := column + k
+		if v[k] = c.mean[j]; c.scale[j] > 0 { // it counts
+			v[k] += x[j] / c.scale[j]
 		}
 	}
-	return m3.V(at[0], at[1], at[2])
+	return m3.V(v[0], v[1], v[2])
+}
+
+// Speed, m/s, and height, m, below which a foot in features or a state stands.
+const standSpeed, standHeight = 1, 0.09
+
+// stands returns a bit for each leg that stands in features or a state. The ground solver cannot see that in poses: roots are drawn
+// to their bodies, and poses follow other ones.
+func (c *Character) stands(x []float32) (bits uint8) {
+	for leg := range c.legs {
+		at, v := 3*leg, c.footVelocity()+3*leg
+		if c.vector(x, v).Len() < standSpeed && c.vector(x, at).Y < standHeight {
+			bits |= 1 << leg
+		}
+	}
+	return bits
 }
 
 // aloft returns how far all feet are above the ground in features or a state, from 0 to 1.

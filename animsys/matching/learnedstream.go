@@ -246,7 +246,7 @@ func (s *LearnedStream) Rig(roles *ik.Roles) (generator.Rig, error) {
 	if s.of == nil {
 		return generator.Rig{}, errZero
 	}
-	return s.rig(roles, fmt.Sprintf("learned matching %016x, bfloat16 %t", s.of.Fingerprint(), s.bf16))
+	return s.standing(s.rig(roles, fmt.Sprintf("learned matching %016x, bfloat16 %t", s.of.Fingerprint(), s.bf16)))
 }
 
 // row returns the state of a row.
@@ -698,13 +698,17 @@ func (s *LearnedStream) put(p *generator.Poses, d *decoder, row int, y []float32
 	if a.Restart != 0 {
 		a.Restart, p.Restarted[row] = 0, true
 	}
-	p.Put(row, a.At, 0)
+	var stands uint8
+	if len(p.Contacts) > 0 {
+		stands = s.of.stands(s.row(row))
+	}
+	p.Put(row, a.At, stands)
 	pos, rot := p.Joints(row, s.of.Skel.Len())
 	s.of.Pose(y, pos, rot, d.model)
 	s.turnUpper(row, rot)
 	root := p.Roots[row]
 	pos[0], rot[0] = root.Apply(pos[0]), root.Rot.Mul(rot[0])
-	s.lean(p, row, s.must[row])
+	s.lean(p, row, s.must[row], s.acts[row].of >= 0)
 }
 
 // State returns the features and latent values of a row, in the stream's memory.

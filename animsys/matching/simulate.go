@@ -133,12 +133,18 @@ func (b *body) step(t *Tuning, velocity m3.Vec3, facing, dt float32) {
 	e := m3.Exp(-y * dt)
 	j0 := b.Vel.Sub(velocity)
 	j1 := b.Acc.Add(j0.Scale(y))
+	was := *b
 	// x' = v, integrated in closed form.
 	b.At.Pos = b.At.Pos.Add(velocity.Scale(dt)).
 		Add(j1.Scale(1 / (y * y)).Add(j0.Scale(1 / y))).
 		Sub(j1.Scale(1 / (y * y)).Add(j0.Add(j1.Scale(dt)).Scale(1 / y)).Scale(e))
 	b.Vel = j0.Add(j1.Scale(dt)).Scale(e).Add(velocity)
 	b.Acc = b.Acc.Sub(j1.Scale(y * dt)).Scale(e)
+	if by, most := b.Vel.Sub(was.Vel), t.Accel*dt; most > 0 && by.Len() > most {
+		by = by.Scale(most / by.Len())
+		b.Vel, b.Acc = was.Vel.Add(by), by.Scale(1/dt)
+		b.At.Pos = was.At.Pos.Add(was.Vel.Add(b.Vel).Scale(dt / 2))
+	}
 	goal := b.At.Yaw + m3.WrapAngle(facing-b.At.Yaw)
 	yaw, spin := m3.Spring(b.At.Yaw, b.Spin, goal, t.Facing, dt)
 	const goes = 1 // m/s at which a body turns as soon as any

@@ -3,6 +3,7 @@ package matching
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
@@ -93,6 +94,29 @@ func (s *steering) rig(roles *ik.Roles, identity string) (rig generator.Rig, err
 	rig.Identity = fmt.Sprintf("%s, tuning %+v", identity, s.tuning)
 	return rig, err
 }
+
+// standing is the rig of poses with features, which tell when people's feet stand.
+func (s *steering) standing(rig generator.Rig, err error) (generator.Rig, error) {
+	c := s.character
+	if err != nil || !c.upright {
+		return rig, err
+	}
+	var bits []uint8
+	for _, leg := range rig.Ground.Rig.Roles.Legs {
+		for i, own := range c.Roles.Legs {
+			if slices.Equal(leg, own) {
+				bits = append(bits, uint8(i))
+			}
+		}
+	}
+	if len(bits) == c.legs { // they are the legs of the features
+		rig.Contacts, rig.Ground.Lock.Support = bits, support
+	}
+	return rig, nil
+}
+
+// support is how far from below its hip a foot carries a person, as a share of the leg's length.
+const support = 0.35
 
 // add puts an agent at a place and returns its row.
 func (s *steering) add(at feature.Place, goal *control.Goal) (row int, err error) {
@@ -242,11 +266,12 @@ func stands(a *agent, w *wish) bool {
 		m3.Abs(m3.WrapAngle(w.facing-b.At.Yaw)) < near && m3.Abs(m3.WrapAngle(a.At.Yaw-b.At.Yaw)) < near
 }
 
-// lean writes how a row is steered, so that it leans into that: a quick person, unless it does something else. shows has the tags of its pose.
-func (s *steering) lean(p *generator.Poses, row int, shows Tags) {
-	if c := s.character; p.Going != nil && c.Responsive && c.upright && shows&c.acts == 0 {
+// lean writes how a row is steered, so that it leans into that: a quick person, unless it does something else. shows has the tags of its pose;
+// of one that acts, an action is played.
+func (s *steering) lean(p *generator.Poses, row int, shows Tags, acts bool) {
+	if c := s.character; p.Going != nil && c.Responsive && c.upright && !acts {
 		b := &s.agents[row].Body
-		p.Going[row] = ik.Going{Leans: true, Velocity: b.Vel, Accel: b.Acc}
+		p.Going[row] = ik.Going{Leans: shows&c.acts == 0, Bows: true, Velocity: b.Vel, Accel: b.Acc}
 	}
 }
 

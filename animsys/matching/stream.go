@@ -58,7 +58,7 @@ func (s *Stream) Rig(roles *ik.Roles) (generator.Rig, error) {
 	if s.db == nil {
 		return generator.Rig{}, errZero
 	}
-	return s.rig(roles, fmt.Sprintf("matching %016x", s.db.Fingerprint()))
+	return s.standing(s.rig(roles, fmt.Sprintf("matching %016x", s.db.Fingerprint())))
 }
 
 // Add puts an agent at a place and returns its row. It stands, if any frame of the database does.
@@ -272,12 +272,18 @@ func (s *Stream) Pose(p *generator.Poses, row int) {
 	if a.Restart != 0 {
 		a.Restart, p.Restarted[row] = 0, true
 	}
-	p.Put(row, a.At, 0)
+	var stands uint8
+	if len(p.Contacts) > 0 {
+		var x [maxColumns]float32
+		stands = d.stands(d.AppendFeatures(x[:0], int(s.frames[row])))
+	}
+	p.Put(row, a.At, stands)
 	pos, rot := p.Joints(row, d.Skel.Len())
 	d.Pose(int(s.frames[row]), pos, rot)
 	root := p.Roots[row]
 	pos[0], rot[0] = root.Apply(pos[0]), root.Rot.Mul(rot[0])
-	s.lean(p, row, d.tags[s.frames[row]])
+	shows := d.tags[s.frames[row]]
+	s.lean(p, row, shows, shows&d.acts != 0)
 }
 
 // settle finds what streams need of the database: the frame that is nearest to standing, the speeds, and the

@@ -15,6 +15,8 @@ type Tuning struct {
 
 	// Velocity and Facing are half-lives of the simulated body; 0.27 for both, as released.
 	Velocity, Facing float32
+	// Accel bounds how hard the simulated body speeds up, brakes and turns its way, m/s²; 0, as released: it does not.
+	Accel float32
 	// Follow is the half-life in which the agent's root is drawn to the simulated body, and Share bounds that motion,
 	// as a share of the recorded one; 0.2 and 0.4.
 	Follow, Share float32
@@ -41,7 +43,7 @@ func DefaultTuning() Tuning {
 // root follows that by at most its own motion. The ground solver holds feet that would slide.
 func ResponsiveTuning() Tuning {
 	t := DefaultTuning()
-	t.Velocity, t.Facing, t.Follow, t.Share, t.Lead, t.Spot = 0.105, 0.14, 0.05, 1, 0.7, 4
+	t.Velocity, t.Facing, t.Follow, t.Share, t.Lead, t.Spot, t.Accel = 0.105, 0.14, 0.05, 1, 0.7, 4, 14
 	return t
 }
 
@@ -63,7 +65,7 @@ func (t *Tuning) Validate() error {
 		value, from, to float32
 	}{
 		{"Stay", t.Stay, 0, 1e6}, {"WishVelocity", t.WishVelocity, 0, 1e6}, {"WishFacing", t.WishFacing, 0, 1e6},
-		{"Velocity", t.Velocity, 1e-3, 60}, {"Facing", t.Facing, 1e-3, 60}, {"Follow", t.Follow, 1e-3, 1e6}, {"Share", t.Share, 0, 1e6}, {"Lead", t.Lead, 0, 1},
+		{"Velocity", t.Velocity, 1e-3, 60}, {"Facing", t.Facing, 1e-3, 60}, {"Accel", t.Accel, 0, 1e6}, {"Follow", t.Follow, 1e-3, 1e6}, {"Share", t.Share, 0, 1e6}, {"Lead", t.Lead, 0, 1},
 		{"Away", t.Away, 0, 1e6}, {"Turned", t.Turned, 0, 1e6}, {"Spin", t.Spin, 0, 1e6}, {"Spot", t.Spot, 0, 1e6}, {"Grip", t.Grip, 1e-3, 1e6},
 	} {
 		if !(v.value >= v.from && v.value <= v.to) {

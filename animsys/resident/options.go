@@ -43,6 +43,10 @@ type Options struct {
 	Log     *slog.Logger  // receives a line on what agents live on, and one if the GPU is lost; nil is slog.Default()
 	Timeout time.Duration // the longest wait for the GPU, after which it counts as lost; 0 is ten seconds
 
+	// F16 computes the networks in float16 where the GPU offers it, and keeps their weights so: see webgpu.Options. After a loss of the GPU, and
+	// in OpenGL, it is float32.
+	F16 bool
+
 	// OpenGL lets agents live in a context of OpenGL 4.3, which then draws them: see mannequin/engine/g3n.NewCompute. All calls of the crowd
 	// belong to the thread that has the context. nil is WebGPU. It needs the build tag webgpu, too, for the compiler of the kernels.
 	OpenGL webgpu.OpenGL

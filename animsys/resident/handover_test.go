@@ -1,6 +1,7 @@
 package resident_test
 
 import (
+	"runtime"
 	"slices"
 	"testing"
 
@@ -50,6 +51,10 @@ func (h handovers) sum() (mean, most, far float32) {
 // elsewhere. In the tick of a handover joints move as they do without it, but for what a crowd does with feet and bodies beyond.
 func TestHandover(t *testing.T) {
 	gentle := must.Get(terrain.Hills(terrain.Grid{Size: 80, Cell: 0.5}, terrain.HillsOptions{Seed: 4, MaxSlope: 0.45}))(t)
+	end := 960
+	if runtime.GOOS == "js" { // its software driver is slow
+		end = 260
+	}
 	for _, of := range characters {
 		l := must.Get(of.open())(t).Learned
 		for _, ground := range []struct {
@@ -87,7 +92,7 @@ func TestHandover(t *testing.T) {
 				for tick := range 60 {
 					step(tick, arche.Entity{})
 				}
-				for tick := 60; tick < 960; tick += 2 {
+				for tick := 60; tick < end; tick += 2 {
 					put := tick%80 == 60
 					if put {
 						must.Do(t, crowd.Place(stays, m3.V(2, 0, float32(tick%7)), 1))

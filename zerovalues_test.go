@@ -167,7 +167,7 @@ var linked = []any{
 	ecs.Alive, ecs.NewRows, ecs.NewSchedule,
 
 	new(m3.Quat), new(m3.Quat48), new(m3.Turn), new(m3.Vec3), new(m3.Xform),
-	m3.Abs, m3.Acos, m3.Atan2, m3.AxisAngle, m3.Between, m3.Clamp, m3.Cos, m3.DampTo, m3.DecayQuat, m3.DecayVec, m3.Exp, m3.Exp64, m3.Finite, m3.FromAxes,
+	m3.Abs, m3.Acos, m3.Atan2, m3.AxisAngle, m3.Between, m3.Clamp, m3.Cos, m3.DampTo, m3.DecayVec, m3.NewDecay, m3.Exp, m3.Exp64, m3.Finite, m3.FromAxes,
 	m3.FromRotationVector, m3.Lerp, m3.LookRotation, m3.Pow, m3.Pow64, m3.Sin, m3.SmoothStep, m3.Spring, m3.SpringVec, m3.Sqrt, m3.TurnAbout, m3.V, m3.WrapAngle, m3.YawOf, m3.YawQuat,
 
 	new(clock.Budget), new(clock.Fixed),

@@ -43,6 +43,8 @@ func (o *FootLock) validate() error {
 const (
 	// firstContactHeight is the height below which a foot is taken to stand in its first tick, m.
 	firstContactHeight = 0.045
+	// landHeight is the height below which a contact begins that the caller gives, if feet are to Support the body, m.
+	landHeight = 0.035
 	// releaseLag is the share of the flat pose's velocity that a released foot lacks. With all of
 	// it, the foot would stay too far behind for its leg.
 	releaseLag = 0.5
@@ -175,7 +177,8 @@ func (f *Foot) detectContact(h float32, v m3.Vec3, pace float32, o *FootLock) {
 		// held down, it would stretch the leg and pull the body down, and then snap after the pose.
 		risen := now > o.Off && h > f.low+o.Rise
 		f.leaving = f.givenContact && (f.leaving || f.contact && risen)
-		f.contact, f.speed = f.givenContact && !f.leaving, now
+		lands := f.contact || o.Support == 0 || h < landHeight // locked higher up, it would come straight down
+		f.contact, f.speed = f.givenContact && !f.leaving && lands, now
 		return
 	}
 	if o.Roll > 0 && f.contact && v.Y < 0 {

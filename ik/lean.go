@@ -28,9 +28,10 @@ const (
 	// by balanceMost at most.
 	balanceSpeed, balanceFree, balanceMost, balanceHalflife = 0.3, 0.1, 0.25, 0.1
 
-	// Who sits down or gets up bows over the feet: by bowRise of how fast the hips fall or rise, s/m, once they are bowBehind
-	// behind the ankles, m; at most by bowMost, less what the pose has of that.
-	bowRise, bowBehind, bowMost, bowHalflife = 0.9, 0.1, 0.6, 0.07
+	// Who gets up bows over the feet: as way over height, by bowBehind of how far the hips are behind the ankles, 1/m, in full as long as the
+	// legs are at most bowLow of their length high. Who sits down bows by bowFall of how fast the hips fall, s/m, in full once they are bowFree
+	// behind the ankles, m. Neither adds to what the pose has of that.
+	bowBehind, bowLow, bowHigh, bowFall, bowFree, bowHalflife = 1.6, 0.8, 0.95, 0.9, 0.1, 0.09
 )
 
 // lean tilts the pose m of an upright body as far as people lean who go like that, moves one that has stopped over its feet, and bows one that
@@ -44,9 +45,13 @@ func (s *Legged) lean(m []m3.Xform, plans []legPlan, b *Body, going *Going) {
 		if g.Leans {
 			tilt, over = g.lacks(ahead), cut(beside.Sub(cut(beside, balanceFree)), balanceMost).Scale(slow)
 		}
-		if g.Bows {
-			bow = slow * ease(beside.Dot(ahead)/bowBehind) * max(min(bowRise*m3.Abs(b.rise), bowMost)-g.Tilt.Dot(ahead), 0)
+		switch behind := beside.Dot(ahead); {
+		case g.Leans && g.Bows:
+			bow = s.squats(m) * bowBehind * behind
+		case g.Bows: // it is to stay low
+			bow = ease(behind/bowFree) * bowFall * max(-b.rise, 0)
 		}
+		bow = slow * max(bow-g.Tilt.Dot(ahead), 0)
 	}
 	b.lean.next(tilt, tiltHalflife, s.DT)
 	b.over.next(over, balanceHalflife, s.DT)
@@ -85,6 +90,16 @@ func (g *Going) lacks(ahead m3.Vec3) m3.Vec3 {
 	way := goal.Normalize(m3.Vec3{})
 	share := max(ease((speed-tiltWalk)/(tiltRun-tiltWalk)), ease(by.Len()/tiltFull))
 	return way.Scale(min(share*max(goal.Len()-g.Tilt.Dot(way), 0), tiltMost))
+}
+
+// squats returns how low the hips of the pose m are over its ankles, from 0 to 1.
+func (s *Legged) squats(m []m3.Xform) float32 {
+	var high, length float32
+	for _, l := range s.Rig.Roles.Legs {
+		hip, knee, ankle := m[l.hip()].Pos, m[l.knee()].Pos, m[l.ankle()].Pos
+		high, length = high+hip.Y-ankle.Y, length+hip.Dist(knee)+knee.Dist(ankle)
+	}
+	return ease((bowHigh - high/max(length, tiny)) / (bowHigh - bowLow))
 }
 
 // beside returns how far the ankles are from below the hips of the pose m.

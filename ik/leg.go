@@ -31,6 +31,8 @@ const (
 	// A foot slower than sinkFullSpeed may pull the body down in full, one faster than
 	// sinkNoneSpeed not at all, m/s.
 	sinkFullSpeed, sinkNoneSpeed = 0.15, 1.0
+	// One that is held nearer to the flat pose's than sinkFullHold may, too, one that is held farther than sinkNoneHold not at all, m.
+	sinkFullHold, sinkNoneHold = 0.03, 0.13
 	// footEaseHalflife is the half-life in which a foot makes up for what MaxFootAccel held back, s.
 	footEaseHalflife = 0.05
 	// A flying foot looks lookaheadTime ahead for edges to clear, s, but at most lookaheadDistance, m, or lookaheadShare of its
@@ -84,9 +86,13 @@ func (s *Legged) planLeg(m []m3.Xform, l Leg, foot *Foot, step *Step, pace float
 	}
 	p.tip = s.followTerrain(foot, p.tip, v, length, step)
 	foot.target = p.tip
-	if p.load = 1; !foot.contact {
+	switch p.load = 1; {
+	case !foot.contact:
 		// A foot that flies by low must not pull the body down.
 		p.load = stand * (1 - m3.Clamp((v.Flat().Len()-sinkFullSpeed)/(sinkNoneSpeed-sinkFullSpeed), 0, 1))
+	case foot.locked && s.Lock.Support > 0:
+		// Nor must one that is held far from the flat pose's: the body would dive and bounce back.
+		p.load = 1 - ease((foot.lockPos.Sub(flat).Flat().Len()-sinkFullHold)/(sinkNoneHold-sinkFullHold))
 	}
 	if step != nil {
 		x := step.share()

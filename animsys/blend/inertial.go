@@ -177,12 +177,13 @@ func (b *Inertial) visit(st *generator.State, row int) {
 // so does any for which settings give none that is finite.
 func (b *Inertial) Run(pos []m3.Vec3, rot []m3.Quat, root []m3.Xform, r0, r1 int) {
 	n := len(b.parents)
+	decay := m3.NewDecay(b.Halflife, b.DT)
 	for r := r0; r < r1; r++ {
-		b.row(r, &pos[r*n], rot[r*n:(r+1)*n], root[r])
+		b.row(r, &pos[r*n], rot[r*n:(r+1)*n], root[r], &decay)
 	}
 }
 
-func (b *Inertial) row(r int, pos0 *m3.Vec3, rot []m3.Quat, root m3.Xform) {
+func (b *Inertial) row(r int, pos0 *m3.Vec3, rot []m3.Quat, root m3.Xform, d *m3.Decay) {
 	s, at := &b.state[r], r*len(b.parents)
 	local := root.Inv().Mul(m3.Xform{Pos: *pos0, Rot: rot[0]})
 	if !local.Pos.Finite() || !finite(rot) {
@@ -191,7 +192,7 @@ func (b *Inertial) row(r int, pos0 *m3.Vec3, rot []m3.Quat, root m3.Xform) {
 	}
 	begun := s.jumps && s.seen > 0
 	if begun {
-		b.begin(r, local, rot, root)
+		b.begin(r, local, rot, root, d)
 	}
 	h, learns := &b.hips[r], s.begun && !begun
 	if learns {
@@ -199,7 +200,7 @@ func (b *Inertial) row(r int, pos0 *m3.Vec3, rot []m3.Quat, root m3.Xform) {
 	}
 	s.jumps, s.put, s.begun, h.in = false, false, begun, local.Pos
 	h.before, h.root = h.root, root
-	out, left := b.place(r, local.Pos)
+	out, left := b.place(r, local.Pos, d)
 	if out != local.Pos {
 		*pos0 = root.Apply(out)
 	}
@@ -214,7 +215,7 @@ func (b *Inertial) row(r int, pos0 *m3.Vec3, rot []m3.Quat, root m3.Xform) {
 			shown := last[j].Mul(b.older[k].Conj()).RotationVector()
 			b.spin[k] = b.learn(r, b.spin[k], shown, b.off[k].Rotate(in[j].Mul(was.Conj()).RotationVector()), moreSpin)
 		}
-		q, more := b.turn(r, j)
+		q, more := b.turn(r, j, d)
 		left = left || more
 		b.older[at+j], last[j] = last[j], q
 		// What nothing has changed stays as it is, to the bit.
@@ -254,7 +255,7 @@ func finite(rot []m3.Quat) bool {
 // begin starts the offset of row r: the pose that would have followed the last one, minus the new pose. The velocity of the
 // offset is the velocity of the last pose in the world, minus the velocity of the new root. In the next tick, when two poses
 // of the new motion are known, learn subtracts the velocity of the new motion.
-func (b *Inertial) begin(r int, local m3.Xform, rot []m3.Quat, root m3.Xform) {
+func (b *Inertial) begin(r int, local m3.Xform, rot []m3.Quat, root m3.Xform, d *m3.Decay) {
 	s, h, at := &b.state[r], &b.hips[r], r*len(b.parents)
 	var goes, turns m3.Vec3
 	keep := float32(1)
@@ -268,7 +269,7 @@ func (b *Inertial) begin(r int, local m3.Xform, rot []m3.Quat, root m3.Xform) {
 		goes = goes.Add(h.last.Sub(h.older).Scale(1 / b.DT)).Scale(keep)
 	}
 	h.off = h.last.Add(goes.Scale(b.DT)).Sub(local.Pos)
-	h.off, h.vel = m3.DecayVec(h.off, m3.Vec3{}, b.Halflife, b.DT)
+	h.off, h.vel = d.Vec(h.off, m3.Vec3{})
 	h.vel = h.vel.Add(goes)
 	for j, p := range b.parents {
 		k := at + j
@@ -281,7 +282,7 @@ func (b *Inertial) begin(r int, local m3.Xform, rot []m3.Quat, root m3.Xform) {
 			spins = spins.Add(b.last[k].Mul(b.older[k].Conj()).RotationVector().Scale(1 / b.DT)).Scale(keep)
 		}
 		b.off[k] = m3.FromRotationVector(spins.Scale(b.DT)).Mul(b.last[k]).Mul(b.in[k].Conj())
-		b.off[k], b.spin[k] = m3.DecayQuat(b.off[k], m3.Vec3{}, b.Halflife, b.DT)
+		b.off[k], b.spin[k] = d.Quat(b.off[k], m3.Vec3{})
 		b.spin[k] = b.spin[k].Add(spins)
 	}
 	s.fading = true
@@ -327,11 +328,11 @@ const (
 
 // place returns where joint 0 of row r goes whose pose has it at in, both in root space, and
 // whether an offset is left.
-func (b *Inertial) place(r int, in m3.Vec3) (out m3.Vec3, left bool) {
+func (b *Inertial) place(r int, in m3.Vec3, d *m3.Decay) (out m3.Vec3, left bool) {
 	s, h := &b.state[r], &b.hips[r]
 	if out = in; s.fading {
 		if !s.begun {
-			h.off, h.vel = m3.DecayVec(h.off, h.vel, b.Halflife, b.DT)
+			h.off, h.vel = d.Vec(h.off, h.vel)
 		}
 		out = in.Add(h.off)
 		left = h.off.Len() > still || h.vel.Len() > slow
@@ -350,12 +351,12 @@ func (b *Inertial) place(r int, in m3.Vec3) (out m3.Vec3, left bool) {
 
 // turn returns how joint j of row r is turned that comes in as b.in says, in root space, and
 // whether an offset is left.
-func (b *Inertial) turn(r, j int) (out m3.Quat, left bool) {
+func (b *Inertial) turn(r, j int, d *m3.Decay) (out m3.Quat, left bool) {
 	s, k := &b.state[r], r*len(b.parents)+j
 	in, last := b.in[k], b.last[k]
 	if out = in; s.fading {
 		if !s.begun {
-			b.off[k], b.spin[k] = m3.DecayQuat(b.off[k], b.spin[k], b.Halflife, b.DT)
+			b.off[k], b.spin[k] = d.Quat(b.off[k], b.spin[k])
 		}
 		out = b.off[k].Mul(in).Normalize()
 		left = 1-m3.Abs(b.off[k].W) > still*still/8 || b.spin[k].Len() > slow

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"mannequin/animsys/feature"
+	"mannequin/engine/m3"
 	"mannequin/netruntime"
 )
 
@@ -41,11 +42,14 @@ type Editor struct {
 	smoothers [2]changeSmoother // of Edit.Calm and CalmLimbs
 	smoother  *changeSmoother   // of the current run; nil: none
 	body      []float32         // (batch, length, feature.MotionLen)
+	loose     []float32         // (batch, length, contacts) weights of Edit.Loosen
+	loosened  bool              // costs are by these weights
+	places    [][]m3.Vec3       // by worker: (contacts, length) places of contacts
 	state     []editState
 	run       netruntime.Sequences
 
 	job                  *Edit // of the current run
-	begin, next          func(worker, b int)
+	begin, next, loosen  func(worker, b int)
 	calmGrad, calmChange func(worker, b int)
 
 	centring   []*feature.Centring // by worker
@@ -86,12 +90,15 @@ func (m *Model) NewEditor(o EditorOptions) (*Editor, error) {
 		*v = make([]float32, n)
 	}
 	e.body = make([]float32, o.Batch*o.Length*feature.MotionLen)
+	e.loose = make([]float32, o.Batch*o.Length*len(m.Layout.Contacts))
 	e.state = make([]editState, o.Batch)
 	e.begin = func(_, b int) { e.start(e.job, b) }
 	e.calmGrad = func(_, b int) { e.smoother.run(e.part(e.z, e.job, b), e.part(e.grad, e.job, b)) }
 	e.calmChange = func(_, b int) { e.smoother.run(e.part(e.z, e.job, b), e.part(e.calm, e.job, b)) }
 	e.next = func(_, b int) { e.step(e.job, b) }
+	e.loosen = func(worker, b int) { e.loosenMotion(e.job, b, e.places[worker]) }
 	for range e.pool.Workers() {
+		e.places = append(e.places, make([]m3.Vec3, o.Length))
 		e.centring = append(e.centring, m.Layout.NewCentring(o.Length, Rate))
 	}
 	e.centreEach = func(worker, b int) { e.centring[worker].Run(e.uncentred[b*e.frames:][:e.frames]) }
@@ -121,6 +128,11 @@ type Edit struct {
 	// Level is the share of Stand for heights, (Batch, Length, contacts): a foot that rolls off the
 	// ground rises while it stays in place. Nil: 1. See feature.Motion.Level.
 	Level []float32
+	// Loosen is a speed, m/s. A contact that still slides by it after a quarter of the steps counts half, and
+	// less if it slides faster; so again after two and three quarters. A foot may step while its contacts are
+	// on: then it does, where otherwise it would creep all the time. It is for motions whose feet slide
+	// little; those of others would stay loose. 0: all contacts count in full.
+	Loosen float32
 	// Want and Weight add Weight·(Rows − Want)² to the cost for each value, (Batch, Length,
 	// columns): positions in metres; nil: none. See Model.AddTargets.
 	Want, Weight []float32
@@ -140,23 +152,13 @@ type EditReport struct {
 
 // Run edits the motions. A motion's result is bit-identical alone or in a batch. A motion with
 // values that are not finite is unchanged.
-func (e *Editor) Run(job *Edit) (EditReport, error) {
-	if err := e.check(job); err != nil {
-		return EditReport{}, err
-	}
+func (e *Editor) Run(job *Edit) (EditReport, error) { return e.runParts(job, false) }
+
+// descend takes the motions up to steps steps. It reports whether Edit.Stop ended that.
+func (e *Editor) descend(job *Edit, steps int) (r EditReport, ended bool, err error) {
 	cols := e.model.Layout.Columns()
-	n := job.Batch * job.Length * cols
-	x := e.x[:n]
-	copy(x, job.Rows)
+	copy(e.x[:job.Batch*job.Length*cols], job.Rows)
 	e.copyBody(job)
-	var r EditReport
-	e.job, e.smoother = job, nil
-	if job.CalmLimbs {
-		e.smoother = &e.smoothers[1]
-	} else if job.Calm {
-		e.smoother = &e.smoothers[0]
-	}
-	defer func() { e.job = nil }()
 	e.pool.Run(job.Batch, e.begin)
 	frames := float64(job.Batch * job.Length)
 	for _, s := range e.state[:job.Batch] {
@@ -166,14 +168,13 @@ func (e *Editor) Run(job *Edit) (EditReport, error) {
 			r.Before += s.cost / frames
 		}
 	}
-	for r.Steps < job.Iterations && r.Failed < job.Batch {
+	for r.Steps < steps && r.Failed < job.Batch && !ended {
 		if err := e.spread(job); err != nil {
-			return r, err
+			return r, false, err
 		}
 		e.pool.Run(job.Batch, e.next)
-		if r.Steps++; job.Stop != nil && job.Stop() {
-			break
-		}
+		r.Steps++
+		ended = job.Stop != nil && job.Stop()
 	}
 	for b, s := range e.state[:job.Batch] {
 		if finite(s.cost) {
@@ -182,38 +183,7 @@ func (e *Editor) Run(job *Edit) (EditReport, error) {
 			e.writeBody(job, b)
 		}
 	}
-	return r, nil
-}
-
-// RunCentred is Run in two halves. Between them the poses are centred in the body's frame, because
-// an edit turns them a little. Use it if the body moves differently than before.
-func (e *Editor) RunCentred(job *Edit) (EditReport, error) {
-	if err := e.check(job); err != nil {
-		return EditReport{}, err
-	}
-	total := EditReport{}
-	half, ended := *job, false
-	if job.Stop != nil {
-		half.Stop = func() bool { ended = job.Stop(); return ended }
-	}
-	for i, steps := range []int{job.Iterations - job.Iterations/2, job.Iterations / 2} {
-		if i > 0 {
-			if steps == 0 || ended {
-				break
-			}
-			e.centre(job.Rows, job.Batch, job.Length)
-		}
-		half.Iterations = steps
-		r, err := e.Run(&half)
-		if err != nil {
-			return total, err
-		}
-		if i == 0 {
-			total.Before = r.Before
-		}
-		total.After, total.Steps, total.Failed = r.After, total.Steps+r.Steps, r.Failed
-	}
-	return total, nil
+	return r, ended, nil
 }
 
 // centre centres a batch of motions of length frames in the body's frame.
@@ -331,7 +301,11 @@ func (e *Editor) costOf(job *Edit, b int) feature.Cost {
 		return v[b*job.Length*n:][:job.Length*n]
 	}
 	c.Body = cut(e.body, feature.MotionLen)
-	c.Stand, c.Level = cut(job.Stand, len(e.model.Layout.Contacts)), cut(job.Level, len(e.model.Layout.Contacts))
+	stand := job.Stand
+	if e.loosened {
+		stand = e.loose
+	}
+	c.Stand, c.Level = cut(stand, len(e.model.Layout.Contacts)), cut(job.Level, len(e.model.Layout.Contacts))
 	c.Want, c.Weight = cut(job.Want, e.model.Layout.Columns()), cut(job.Weight, e.model.Layout.Columns())
 	return c
 }
@@ -397,6 +371,9 @@ func (job *Edit) check(m *Model) error {
 		if len(v.values) != frames*v.n && !(v.optional && v.values == nil) {
 			return fmt.Errorf("manifold: Edit.%s has %d values, %d frames of %d values have %d", v.name, len(v.values), frames, v.n, frames*v.n)
 		}
+	}
+	if !(job.Loosen >= 0) || math.IsInf(float64(job.Loosen), 0) {
+		return fmt.Errorf("manifold: Edit.Loosen is %g m/s, want 0 or more", job.Loosen)
 	}
 	if job.Calm && job.CalmLimbs {
 		return fmt.Errorf("manifold: Edit.Calm and Edit.CalmLimbs are both set: set one or none")

@@ -293,6 +293,7 @@ func TestEditBatchInvariance(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		e := must.Get(m.NewEditor(EditorOptions{Batch: batch, Length: length, Workers: workers}))(t)
 		job := m.job(t, batch, length, 7)
+		job.Loosen = DefaultLoosen
 		if want == nil {
 			for b := range batch {
 				one := *job
@@ -335,6 +336,13 @@ func TestEditBodyAndBudget(t *testing.T) {
 	if r.Steps != 4 {
 		t.Errorf("%d steps, the budget ends after 4", r.Steps)
 	}
+	// So it does at the end of a part.
+	loose := m.job(t, 2, 40, 8)
+	loose.Loosen, loose.Iterations = DefaultLoosen, 16
+	loose.Stop = func() bool { asked++; return asked == 8 }
+	if r := must.Get(e.Run(loose))(t); r.Steps != 4 {
+		t.Errorf("%d steps of an edit in parts, the budget ends after 4", r.Steps)
+	}
 	for f := range 80 {
 		for k := range feature.MotionLen {
 			if got, want := job.Rows[f*m.Layout.Columns()+m.Layout.Body()+k], job.Body[f*feature.MotionLen+k]; got != want {
@@ -342,7 +350,7 @@ func TestEditBodyAndBudget(t *testing.T) {
 			}
 		}
 	}
-	job.Stop, job.Iterations = nil, 3
+	job.Stop, job.Iterations, job.Loosen = nil, 3, DefaultLoosen
 	if n := testing.AllocsPerRun(3, func() { e.Run(job) }); n > 0 {
 		t.Errorf("an edit allocates %g times", n)
 	}
@@ -361,7 +369,7 @@ func TestEditRefuses(t *testing.T) {
 		"3 motions": func(j *Edit) { j.Batch = 3 }, "12 frames": func(j *Edit) { j.Length = 12 }, "9 frames": func(j *Edit) { j.Length = 9 },
 		"Rows": func(j *Edit) { j.Rows = j.Rows[1:] }, "Body": func(j *Edit) { j.Body = j.Body[1:] }, "Stand": func(j *Edit) { j.Stand = nil; j.Stand = []float32{} },
 		"Level":       func(j *Edit) { j.Level = j.Level[1:] },
-		"go together": func(j *Edit) { j.Want = nil },
+		"go together": func(j *Edit) { j.Want = nil }, "Loosen": func(j *Edit) { j.Loosen = float32(math.NaN()) },
 	} {
 		job := m.job(t, 2, 10, 9)
 		spoil(job)

@@ -279,7 +279,7 @@ func (m *Model) Restyle(rows []float32, s WeightedStyle, iterations, workers int
 	}
 	level := make([]float32, len(stand))
 	m.Layout.Level(level, rows, Rate)
-	job := &Edit{Batch: 1, Length: frames, Rows: out, Body: m.bodyMotion(out), Stand: stand, Level: level, Iterations: iterations}
+	job := &Edit{Batch: 1, Length: frames, Rows: out, Body: m.bodyMotion(out), Stand: stand, Level: level, Loosen: DefaultLoosen, Iterations: iterations}
 	if err := m.editOnce(job, workers); err != nil {
 		return nil, err
 	}

@@ -47,10 +47,28 @@ func DecayVec(x, v Vec3, halflife, dt float32) (Vec3, Vec3) {
 // mostOffset is a little less than half a turn. An offset that went beyond would come back the other way round.
 const mostOffset = 3.1
 
-// DecayQuat advances a rotation offset x with angular velocity v (radians per
-// second, world axes) toward the identity by dt seconds.
-func DecayQuat(x Quat, v Vec3, halflife, dt float32) (Quat, Vec3) {
-	r, w := DecayVec(x.RotationVector(), v, halflife, dt)
+// Decay is a step of dt seconds in which offsets decay with one half-life: of many offsets, it takes one exponential.
+type Decay struct{ y, dt, left float32 }
+
+// NewDecay returns the step of dt seconds with a half-life.
+func NewDecay(halflife, dt float32) Decay {
+	y := damping(halflife)
+	return Decay{y, dt, Exp(-y * dt)}
+}
+
+// Vec advances an offset x with velocity v toward zero; see [DecayVec].
+func (d *Decay) Vec(x, v Vec3) (Vec3, Vec3) {
+	j1 := v.Add(x.Scale(d.y))
+	if Abs(x.X)+Abs(x.Y)+Abs(x.Z)+Abs(j1.X)+Abs(j1.Y)+Abs(j1.Z) < atRest {
+		return Vec3{}, Vec3{}
+	}
+	return x.Add(j1.Scale(d.dt)).Scale(d.left), v.Sub(j1.Scale(d.y * d.dt)).Scale(d.left)
+}
+
+// Quat advances a rotation offset x with angular velocity v (radians per
+// second, world axes) toward the identity.
+func (d *Decay) Quat(x Quat, v Vec3) (Quat, Vec3) {
+	r, w := d.Vec(x.RotationVector(), v)
 	if l := r.Len(); l > mostOffset {
 		out := r.Scale(1 / l)
 		r, w = out.Scale(mostOffset), w.Sub(out.Scale(max(w.Dot(out), 0)))

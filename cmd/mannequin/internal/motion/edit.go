@@ -187,6 +187,9 @@ func (o *editFlags) run(file, out string) (*editReport, error) {
 	level := make([]float32, len(stand))
 	m.Layout.Level(level, rows, manifold.Rate)
 	job := &manifold.Edit{Batch: 1, Length: frames, Rows: rows, Stand: stand, Level: level, Calm: true, Iterations: o.iterations}
+	if path == nil && o.denoise == "" { // feet slide little so far: those that still do after a while are stepping
+		job.Loosen = manifold.DefaultLoosen
+	}
 	if path != nil {
 		course, err := m.Trajectory(rows, start).Follow(path)
 		if err != nil {

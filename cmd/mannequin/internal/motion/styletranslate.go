@@ -117,6 +117,7 @@ type translator struct {
 	mix     *styleMix
 	timing  bool // the style changes the timing
 	retimer *mar.Retimer
+	arms    *arms
 	feet    *feet // nil: no foot lock
 
 	in, out      int // frames
@@ -156,6 +157,7 @@ func (t *translator) push(pos []m3.Vec3, rot []m3.Quat, emit func(pos []m3.Vec3,
 		}
 		t.out++
 		t.raw.add(t.db.Skeleton(), pos, rot, stands)
+		t.arms.run(pos, rot)
 		if t.feet != nil {
 			pos, rot = t.feet.hold(pos, rot)
 		}

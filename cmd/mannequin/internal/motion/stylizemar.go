@@ -143,7 +143,7 @@ func (o *stylizeFlags) translator(db *mar.Database) (*translator, error) {
 	if err := checkLabel(input.ClassesOf(db), o.mar.action, o.mar.from, styleNames(db, mix.wants())); err != nil {
 		return nil, err
 	}
-	t := &translator{db: db, mix: mix, timing: o.mar.timing}
+	t := &translator{db: db, mix: mix, timing: o.mar.timing, arms: newArms(db.Skeleton(), db.FPS)}
 	opt := mar.Options{Neighbours: o.mar.neighbours, Confidence: float32(o.mar.confidence), Keep: float32(o.mar.keep)}
 	if opt.Keep == 0 {
 		opt.Keep = -1

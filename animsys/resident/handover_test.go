@@ -53,7 +53,7 @@ func TestHandover(t *testing.T) {
 	gentle := must.Get(terrain.Hills(terrain.Grid{Size: 80, Cell: 0.5}, terrain.HillsOptions{Seed: 4, MaxSlope: 0.45}))(t)
 	end := 960
 	if runtime.GOOS == "js" { // its software driver is slow
-		end = 260
+		end = 160
 	}
 	for _, of := range characters {
 		l := must.Get(of.open())(t).Learned

@@ -76,7 +76,7 @@ check: setup
 	$(GO) vet ./...
 	GOOS=js GOARCH=wasm $(GO) vet -tags simd128,webgpu ./cmd/web ./engine/stage/... ./netruntime ./netruntime/internal/...
 	GOOS=wasip1 GOARCH=wasm $(GO) vet -tags simd128 ./cmd/libmannequin ./netruntime/internal/kernel
-	$(GO) vet -tags webgpu ./netruntime/... ./internal/backend ./animsys ./animsys/mann ./animsys/resident ./engine/g3n ./scenes/herd ./scenes/show ./cmd/demo ./cmd/mannequin/...
+	$(GO) vet -tags webgpu ./netruntime/... ./internal/backend ./animsys ./animsys/mann ./animsys/resident ./engine/g3n ./scenes/crowd ./scenes/herd ./scenes/show ./cmd/demo ./cmd/mannequin/...
 	$(GO) tool staticcheck ./...
 
 # check has vetted the tests.
@@ -100,14 +100,14 @@ test-cuda: setup
 	$(CUDA) && $(GO) build $(BOTH) -o /dev/null ./cmd/demo && $(GO) test -count=1 $(BOTH) -run BothBackends ./cmd/mannequin/internal/bench
 
 # Tests that say so and end where there is no GPU, and no software driver of one.
-TEST_WEBGPU = $(GO) test -vet=off -count=1 -tags webgpu ./netruntime/webgpu ./animsys/resident && $(GO) test -vet=off -count=1 -tags webgpu -run Shader ./animsys/mann && $(GO) test -vet=off -count=1 -tags webgpu -ldflags=-linkmode=internal -run Resident ./engine/g3n ./scenes/show && $(GO) test -vet=off -count=1 -tags webgpu -ldflags=-linkmode=internal -run GPU ./scenes/herd ./cmd/demo && $(GO) test -vet=off -count=1 -tags webgpu -run WebGPU ./netruntime ./animsys ./cmd/mannequin/internal/bench
+TEST_WEBGPU = $(GO) test -vet=off -count=1 -tags webgpu ./netruntime/webgpu ./animsys/resident && $(GO) test -vet=off -count=1 -tags webgpu -run Shader ./animsys/mann && $(GO) test -vet=off -count=1 -tags webgpu -ldflags=-linkmode=internal -run Resident ./engine/g3n ./scenes/show && $(GO) test -vet=off -count=1 -tags webgpu -ldflags=-linkmode=internal -run GPU ./scenes/crowd ./scenes/herd ./cmd/demo && $(GO) test -vet=off -count=1 -tags webgpu -run WebGPU ./netruntime ./animsys ./cmd/mannequin/internal/bench
 
 test-webgpu: setup
 	@sh scripts/setup.sh webgpu
 	CGO_ENABLED=0 $(GO) build -tags webgpu -o /dev/null ./cmd/mannequin
 	$(GO) build -tags webgpu -ldflags=-linkmode=internal -o /dev/null ./cmd/demo
-	$(GO) vet -tags webgpu ./netruntime/... ./internal/backend ./animsys ./animsys/mann ./animsys/resident ./engine/g3n ./scenes/herd ./scenes/show ./cmd/demo ./cmd/mannequin/...
-	$(GO) tool staticcheck -tags webgpu ./netruntime/... ./internal/backend ./animsys/mann ./animsys/resident ./engine/g3n ./scenes/herd ./scenes/show ./cmd/mannequin/internal/bench
+	$(GO) vet -tags webgpu ./netruntime/... ./internal/backend ./animsys ./animsys/mann ./animsys/resident ./engine/g3n ./scenes/crowd ./scenes/herd ./scenes/show ./cmd/demo ./cmd/mannequin/...
+	$(GO) tool staticcheck -tags webgpu ./netruntime/... ./internal/backend ./animsys/mann ./animsys/resident ./engine/g3n ./scenes/crowd ./scenes/herd ./scenes/show ./cmd/mannequin/internal/bench
 	$(TEST_WEBGPU)
 	CGO_ENABLED=0 $(GO) test -vet=off -count=1 -tags webgpu ./netruntime/webgpu
 	$(GO) test -vet=off -count=1 -race -tags webgpu ./netruntime/webgpu

@@ -152,7 +152,7 @@ var linked = []any{
 	skin.AddMotions, skin.AppendMotions, skin.OntoRig, skin.OpenRig, skin.PackMotions, skin.ReadRig, skin.WriteVRMA,
 
 	new(generator.Disc), new(generator.Poses), new(generator.Rig), new(generator.Space), new(generator.State), new(generator.Style), new(generator.Surroundings),
-	generator.Goal, generator.Human, generator.NewRig, generator.Person, generator.Workers,
+	generator.Goal, generator.Human, generator.NewRig, generator.Person, generator.Placeable, generator.Workers,
 
 	new(ik.Arm), new(ik.Arms), new(ik.Body), new(ik.CCD), new(ik.Foot), new(ik.FootLock), new(ik.FullBody), new(ik.FullBodyScratch), new(ik.Gaze), new(ik.Going),
 	new(ik.GazeState), new(ik.HandState), new(ik.Leg), new(ik.Legged), new(ik.Level), new(ik.Posture), new(ik.Rig), new(ik.Roles), new(ik.Step), new(ik.Tree),
@@ -166,7 +166,7 @@ var linked = []any{
 	new(ecs.Schedule), new(ecs.Slot),
 	ecs.Alive, ecs.NewRows, ecs.NewSchedule,
 
-	new(m3.Quat), new(m3.Quat48), new(m3.Turn), new(m3.Vec3), new(m3.Xform),
+	new(m3.Decay), new(m3.Quat), new(m3.Quat48), new(m3.Turn), new(m3.Vec3), new(m3.Xform),
 	m3.Abs, m3.Acos, m3.Atan2, m3.AxisAngle, m3.Between, m3.Clamp, m3.Cos, m3.DampTo, m3.DecayVec, m3.NewDecay, m3.Exp, m3.Exp64, m3.Finite, m3.FromAxes,
 	m3.FromRotationVector, m3.Lerp, m3.LookRotation, m3.Pow, m3.Pow64, m3.Sin, m3.SmoothStep, m3.Spring, m3.SpringVec, m3.Sqrt, m3.TurnAbout, m3.V, m3.WrapAngle, m3.YawOf, m3.YawQuat,
 

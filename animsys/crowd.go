@@ -456,19 +456,24 @@ func (c *Crowd) spawn(what string, e arche.Entity, pos m3.Vec3, yaw float32, con
 		}
 		return arche.Entity{}, err
 	}
+	c.Inertial.Reset(row)
 	c.begin(row, anchor, pos.Y)
 	return e, nil
 }
 
-// begin shows a new agent, whose generator has it in a row around an anchor, on the floor nearest to height y, world space.
+// begin shows a new agent, whose generator and inertialization have it in a row around an anchor, on the floor nearest to height y, world space.
 func (c *Crowd) begin(row int, anchor m3.Vec3, y float32) {
 	c.anchors[row], c.units[row] = anchor, 1
 	c.cast.dress(row, noCharacter)
 	c.gen.shiftControl(row, anchor.Neg())
 	c.start(row)
 	c.gen.pose(&c.Poses, row)
-	c.Restarted[row] = false
-	c.Inertial.Reset(row)
+	if c.Restarted[row] {
+		c.Restarted[row] = false
+		c.Inertial.Jump(row)
+	}
+	pos, rot := c.Poses.Joints(row, c.joints)
+	c.Inertial.Shown(row, c.Poses.Roots[row], pos, rot)
 	c.forget(row, y)
 	c.aims.forget(row)
 	c.tune()

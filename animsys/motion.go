@@ -1,23 +1,30 @@
 package animsys
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"mannequin/animsys/generator"
 	"mannequin/engine/m3"
+	"mannequin/ik"
 
 	arche "github.com/mlange-42/arche/ecs"
 )
 
-// SaveMotion writes the state of an agent's motion into st: what its generator saves, with its control. It returns where the origin of the
-// state's space lies, m, whose height is the agent's floor. An agent leaves the crowd by it, for where SpawnSaved or
-// mannequin/animsys/resident takes its motion up; Despawn removes it here. What the crowd itself remembers of it is not in st: locked
-// feet, clips that play, what it looks at. An agent with a character of its own is refused. Call it between ticks: within one it fails.
+// SaveMotion writes the state of an agent's motion into st: what its generator saves, with its control, and what inertialization still has to
+// ease. It returns where the origin of the state's space lies, m, whose height is the agent's floor. An agent leaves the crowd by it, for where
+// SpawnSaved or mannequin/animsys/resident takes its motion up; Despawn removes it here. What the crowd itself remembers of it is not in st:
+// locked feet, clips that play, what it looks at. By how much these have changed its pose is eased, too. An agent with a character of its own
+// is refused. Call it between ticks: within one it fails.
 func (c *Crowd) SaveMotion(st *generator.State, e arche.Entity) (origin m3.Vec3, err error) {
 	if err := c.claimBetween("SaveMotion"); err != nil {
 		return m3.Vec3{}, err
 	}
 	defer c.registry.release()
+	if st == nil {
+		return m3.Vec3{}, errors.New("animsys: SaveMotion: the state is nil")
+	}
 	c.sweep()
 	row, ok := c.rows.Row(e)
 	if !ok {
@@ -28,6 +35,10 @@ func (c *Crowd) SaveMotion(st *generator.State, e arche.Entity) (origin m3.Vec3,
 	}
 	st.Reset()
 	c.gen.saveMotion(st, row, e)
+	if r := &c.rates[row]; r.rate != Frozen { // its motion may have gone on since it was shown
+		c.tune()
+		c.leave(st, row)
+	}
 	if err := st.Err(); err != nil {
 		return m3.Vec3{}, fmt.Errorf("animsys: SaveMotion: %w", err)
 	}
@@ -37,13 +48,17 @@ func (c *Crowd) SaveMotion(st *generator.State, e arche.Entity) (origin m3.Vec3,
 }
 
 // SpawnSaved is Spawn for an agent whose motion goes on from a state: one of SaveMotion, or of [generator.Generator.Save] with the same
-// model. origin is where the origin of the state's space lies; its height chooses the floor of an ik.Floors.
+// model, which leaves nothing to be eased. Nothing follows it in st. origin is where the origin of the state's space lies; its height chooses
+// the floor of an ik.Floors.
 func (c *Crowd) SpawnSaved(st *generator.State, origin m3.Vec3) (arche.Entity, error) {
 	const what = "SpawnSaved"
 	if err := c.claimBetween(what); err != nil {
 		return arche.Entity{}, err
 	}
 	defer c.registry.release()
+	if st == nil {
+		return arche.Entity{}, fmt.Errorf("animsys: %s: the state is nil", what)
+	}
 	if c.world.IsLocked() {
 		return arche.Entity{}, fmt.Errorf("animsys: %s: a query has locked the world: do it between ticks", what)
 	}
@@ -58,7 +73,10 @@ func (c *Crowd) SpawnSaved(st *generator.State, origin m3.Vec3) (arche.Entity, e
 	}
 	c.gen.pose(&c.Poses, row)
 	at := c.Poses.Roots[row].Pos.Add(origin.Flat())
-	if err = placeable(at, 0); err == nil {
+	err = c.Inertial.Resume(st, row)
+	if err != nil {
+		err = fmt.Errorf("animsys: %s: %w", what, err)
+	} else if err = placeable(at, 0); err == nil {
 		_, err = c.rows.Add(e)
 	}
 	if err != nil {
@@ -69,7 +87,27 @@ func (c *Crowd) SpawnSaved(st *generator.State, origin m3.Vec3) (arche.Entity, e
 	anchor := anchorOf(at)
 	if by := origin.Flat().Sub(anchor); by != (m3.Vec3{}) { // it would change the sign of a zero
 		c.gen.shift(row, by)
+		c.Inertial.Shift(row, by)
 	}
 	c.begin(row, anchor, origin.Y)
 	return e, nil
+}
+
+// leave writes what inertialization has left of a row. What its ground solver remembers, such as locked feet, and the clips on it end here: the
+// difference to the pose as it stands without them is to be eased.
+func (c *Crowd) leave(st *generator.State, row int) {
+	pos, rot, stood := slices.Clone(c.Skel.Offsets), make([]m3.Quat, c.joints), make([]m3.Xform, c.joints)
+	root, b := c.Poses.Roots[row], &c.inertial[c.rates[row].span]
+	if !b.Shown(row, root, pos, rot) {
+		b.Leave(st, row)
+		return
+	}
+	job := c.solvers[EveryTick]
+	job.Pos, job.Rot, job.Model = pos, rot, stood
+	job.Feet, job.Body = make([]ik.Foot, c.legs()), []ik.Body{ik.BodyOn(c.floor(row))}
+	job.Anchors, job.Units = c.anchors[row:row+1], nil
+	job.Contacts, job.Steps, job.Shifts, job.Goings = nil, nil, nil, nil
+	job.Lock.On = 0
+	job.Run(0, 1)
+	b.LeaveShown(st, row, root, c.now[row*c.joints:][:c.joints], stood)
 }

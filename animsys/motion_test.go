@@ -1,6 +1,7 @@
 package animsys_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,9 +59,18 @@ func TestMotionHandedOver(t *testing.T) {
 		if d := stays.people.Root(stays.people.Entity(0)).Pos.Dist(first); d < 1e-3 {
 			t.Error("it has come ", d, " m far")
 		}
-		st.Data = st.Data[:len(st.Data)/2]
-		if _, err := c.SpawnSaved(&st, m3.Vec3{}); err == nil || !strings.HasPrefix(err.Error(), "animsys: SpawnSaved: ") || c.Agents() != 1 {
-			t.Errorf("half a state: %v, %d agents", err, c.Agents())
+		for call, err := range map[string]error{"SaveMotion": second(c.SaveMotion(nil, c.Entity(0))), "SpawnSaved": second(c.SpawnSaved(nil, m3.Vec3{}))} {
+			if err == nil || !strings.Contains(err.Error(), call+": the state is nil") {
+				t.Errorf("%s of a nil state: %v", call, err)
+			}
+		}
+		whole := st.Data
+		nan := append(slices.Clone(whole[:len(whole)-4]), 0, 0, 0xc0, 0x7f) // of a rotation, or of how fast it turns
+		for what, data := range map[string][]byte{"half": whole[:len(whole)/2], "a byte less": whole[:len(whole)-1], "a byte more": append(slices.Clone(whole), 0), "a NaN": nan} {
+			st.Data = data
+			if _, err := c.SpawnSaved(&st, m3.Vec3{}); err == nil || !strings.HasPrefix(err.Error(), "animsys: SpawnSaved: ") || c.Agents() != 1 {
+				t.Errorf("%s: %v, %d agents", what, err, c.Agents())
+			}
 		}
 	})
 }

@@ -248,8 +248,8 @@ func (a *aims) turn(row int, by m3.Turn) {
 
 // placeable returns an error if no agent can stand at a place.
 func placeable(pos m3.Vec3, yaw float32) error {
-	if !pos.Finite() || !m3.Finite(yaw) || max(m3.Abs(pos.X), m3.Abs(pos.Z)) >= generator.Farthest {
-		return fmt.Errorf("animsys: no agent can stand at %v with heading %g: want finite numbers, less than %d m from the origin along X and Z: bring it nearer with ShiftOrigin", pos, yaw, generator.Farthest)
+	if err := generator.Placeable(pos, yaw); err != nil {
+		return fmt.Errorf("animsys: %w: bring it nearer with ShiftOrigin", err)
 	}
 	return nil
 }

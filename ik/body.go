@@ -58,11 +58,8 @@ type spring struct{ x, v float32 }
 
 type springVec struct{ x, v m3.Vec3 }
 
-// next advances the spring toward goal, where it begins if the body is new.
-func (s *springVec) next(goal m3.Vec3, halflife, dt float32, begins bool) {
-	if begins {
-		s.x = goal
-	}
+// next advances the spring toward goal. A new body begins at zero: the agent may have been shown without leaning, by another solver.
+func (s *springVec) next(goal m3.Vec3, halflife, dt float32) {
 	s.x, s.v = m3.SpringVec(s.x, s.v, goal, halflife, dt)
 }
 

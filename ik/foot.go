@@ -62,7 +62,7 @@ const (
 	aloneRoom, aloneLift = 2, 0.4
 	// A foot comes down to support the body if it is lower than supportHeight, m, and slower than supportSpeed over the ground, m/s: a quick
 	// one would stop dead in its swing.
-	supportHeight, supportSpeed = 0.06, 2
+	supportHeight, supportSpeed = 0.06, 1.5
 	// bendFullSine is the sine of the knee's angle above which its plane is taken over at once.
 	bendFullSine = 0.5
 	// maxLandingDecel is how hard a foot brakes before the ground, m/s². Recorded dogs brake no

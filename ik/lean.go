@@ -53,8 +53,8 @@ func (s *Legged) lean(m []m3.Xform, plans []legPlan, b *Body, going *Going) {
 		}
 		bow = slow * max(bow-g.Tilt.Dot(ahead), 0)
 	}
-	b.lean.next(tilt, tiltHalflife, s.DT, !b.seen)
-	b.over.next(over, balanceHalflife, s.DT, !b.seen)
+	b.lean.next(tilt, tiltHalflife, s.DT)
+	b.over.next(over, balanceHalflife, s.DT)
 	s.shift = s.shift.Add(b.over.x)
 	s.tilt = m3.Between(m3.Up, b.lean.x.Add(m3.Up).Normalize(m3.Up))
 	b.bow.x, b.bow.v = m3.Spring(b.bow.x, b.bow.v, bow, bowHalflife, s.DT)

@@ -92,14 +92,17 @@ func (b *Inertial) Put(row int) { b.state[row].jumps, b.state[row].put = true, t
 func (b *Inertial) Pause(row int) { b.state[row].seen = min(b.state[row].seen, 1) }
 
 // Copy makes row dst the same as row src.
-func (b *Inertial) Copy(dst, src int) {
-	b.state[dst], b.hips[dst] = b.state[src], b.hips[src]
+func (b *Inertial) Copy(dst, src int) { b.take(dst, b, src) }
+
+// take makes row dst the same as a row of another Inertial.
+func (b *Inertial) take(dst int, of *Inertial, src int) {
+	b.state[dst], b.hips[dst] = of.state[src], of.hips[src]
 	n := len(b.parents)
-	copy(b.last[dst*n:(dst+1)*n], b.last[src*n:])
-	copy(b.older[dst*n:(dst+1)*n], b.older[src*n:])
-	copy(b.in[dst*n:(dst+1)*n], b.in[src*n:])
-	copy(b.off[dst*n:(dst+1)*n], b.off[src*n:])
-	copy(b.spin[dst*n:(dst+1)*n], b.spin[src*n:])
+	copy(b.last[dst*n:(dst+1)*n], of.last[src*n:])
+	copy(b.older[dst*n:(dst+1)*n], of.older[src*n:])
+	copy(b.in[dst*n:(dst+1)*n], of.in[src*n:])
+	copy(b.off[dst*n:(dst+1)*n], of.off[src*n:])
+	copy(b.spin[dst*n:(dst+1)*n], of.spin[src*n:])
 }
 
 // Shift says that row is moved by by between two calls of Run, as its ground is or its space's origin: that is no motion of its own.
@@ -130,8 +133,18 @@ func (b *Inertial) JointBefore(row, j int) m3.Quat {
 	return b.older[at+int(b.parents[j])].Conj().Mul(b.older[at+j])
 }
 
-// Visit writes or reads the state of a row.
+// Visit writes or reads the state of a row. One that no row can have is an error of reading.
 func (b *Inertial) Visit(st *generator.State, row int) {
+	b.visit(st, row)
+	if st.Reading() && st.Err() == nil {
+		if err := b.check(row); err != nil {
+			b.Reset(row)
+			st.Fail(err)
+		}
+	}
+}
+
+func (b *Inertial) visit(st *generator.State, row int) {
 	s, n := &b.state[row], len(b.parents)
 	faded := s.fading
 	generator.Value(st, &s.seen)

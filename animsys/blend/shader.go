@@ -15,7 +15,7 @@ var source string
 
 // The numbers of a row that a kernel eases, and of each of its joints. inertial.wgsl has the same.
 const (
-	rowSeen, rowBegun, rowFading                                            = 0, 1, 2
+	rowSeen, rowBegun, rowFading, rowJumps                                  = 0, 1, 2, 3
 	rowLast, rowOlder, rowOff, rowVel, rowIn, rowRoot, rowBefore, rowJoints = 4, 7, 10, 13, 16, 19, 22, 25
 	jointLast, jointOlder, jointIn, jointOff, jointSpin, jointSize          = 0, 4, 8, 12, 16, 19
 )
@@ -56,6 +56,11 @@ func (b *Inertial) Pack(dst []float32, row int) {
 			dst[rowBegun+i] = 1
 		}
 	}
+	if dst[rowJumps] = 0; s.put {
+		dst[rowJumps] = 2
+	} else if s.jumps {
+		dst[rowJumps] = 1
+	}
 	three := func(at int, v m3.Vec3) { dst[at], dst[at+1], dst[at+2] = v.X, v.Y, v.Z }
 	four := func(at int, q m3.Quat) { dst[at], dst[at+1], dst[at+2], dst[at+3] = q.X, q.Y, q.Z, q.W }
 	root := func(at int, x m3.Xform) { dst[at], dst[at+1], dst[at+2] = x.Pos.X, x.Pos.Z, x.Rot.Yaw() }
@@ -93,7 +98,9 @@ func (b *Inertial) Unpack(row int, src []float32) error {
 	three := func(at int) m3.Vec3 { return m3.V(src[at], src[at+1], src[at+2]) }
 	four := func(at int) m3.Quat { return m3.Quat{X: src[at], Y: src[at+1], Z: src[at+2], W: src[at+3]} }
 	root := func(at int) m3.Xform { return m3.Xform{Pos: m3.V(src[at], 0, src[at+1]), Rot: m3.YawQuat(src[at+2])} }
-	b.state[row] = rowState{seen: uint8(m3.Clamp(src[rowSeen], 0, 2)), begun: src[rowBegun] != 0, fading: src[rowFading] != 0}
+	b.state[row] = rowState{
+		seen: uint8(m3.Clamp(src[rowSeen], 0, 2)), begun: src[rowBegun] != 0, fading: src[rowFading] != 0, jumps: src[rowJumps] != 0, put: src[rowJumps] == 2,
+	}
 	b.hips[row] = hips{last: three(rowLast), older: three(rowOlder), off: three(rowOff), vel: three(rowVel), in: three(rowIn), root: root(rowRoot), before: root(rowBefore)}
 	for j := range b.parents {
 		k, at := row*len(b.parents)+j, rowJoints+j*jointSize
@@ -102,20 +109,20 @@ func (b *Inertial) Unpack(row int, src []float32) error {
 	return nil
 }
 
-// Shown writes the pose that a row showed last into pos and rot, (joints): pos[0] and rot[0] in world space, as Run leaves them. It reports
-// false, and writes nothing, if the row has shown none.
-func (b *Inertial) Shown(row int, pos []m3.Vec3, rot []m3.Quat) bool {
+// Shown writes the pose that a row showed last into pos and rot, (joints), with its root at root: pos[0] and rot[0] in world space, as Run leaves
+// them. It reports false, and writes nothing, if the row has shown none.
+func (b *Inertial) Shown(row int, root m3.Xform, pos []m3.Vec3, rot []m3.Quat) bool {
 	if b.state[row].seen == 0 {
 		return false
 	}
-	h, last := &b.hips[row], b.last[row*len(b.parents):][:len(b.parents)]
+	last := b.last[row*len(b.parents):][:len(b.parents)]
 	for j, p := range b.parents {
 		if p < 0 {
-			rot[j] = h.root.Rot.Mul(last[j]).Normalize()
+			rot[j] = root.Rot.Mul(last[j]).Normalize()
 		} else {
 			rot[j] = last[p].Conj().Mul(last[j]).Normalize()
 		}
 	}
-	pos[0] = h.root.Apply(h.last)
+	pos[0] = root.Apply(b.hips[row].last)
 	return true
 }

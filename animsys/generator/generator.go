@@ -23,6 +23,14 @@ const TickRate = 60
 // resolves 2 mm there, to which the places of bones in world space are rounded.
 const Farthest = 1 << 15
 
+// Placeable returns an error if no agent can be placed at pos with heading yaw.
+func Placeable(pos m3.Vec3, yaw float32) error {
+	if !pos.Finite() || !m3.Finite(yaw) || max(m3.Abs(pos.X), m3.Abs(pos.Z)) >= Farthest {
+		return fmt.Errorf("no agent can stand at %v with heading %g: want finite numbers, less than %d m from the origin along X and Z", pos, yaw, Farthest)
+	}
+	return nil
+}
+
 // Generator makes the motion of agents that are controlled by components of type C. Methods belong
 // to one goroutine, except Sample and Pose, which run for different rows at the same time.
 //

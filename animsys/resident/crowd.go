@@ -54,7 +54,10 @@ type Root struct {
 	Restored int      // how often it went back to a good pose: see mann.Batch.Restored; people do not
 }
 
-var errClosed = errors.New("resident: the crowd is closed")
+var (
+	errClosed  = errors.New("resident: the crowd is closed")
+	errNoState = errors.New("resident: the state is nil")
+)
 
 // Device returns the name of the GPU on which agents live, or "" for the processor.
 func (c *Crowd) Device() string {
@@ -96,8 +99,8 @@ func (c *Crowd) Add(at feature.Place) (agent int, err error) {
 	if err := c.open(); err != nil {
 		return 0, err
 	}
-	if err := placeable(at.Pos, at.Yaw); err != nil {
-		return 0, err
+	if err := generator.Placeable(at.Pos, at.Yaw); err != nil {
+		return 0, fmt.Errorf("resident: %w", err)
 	}
 	if err := c.motion.bring(at); err != nil {
 		return 0, err
@@ -105,31 +108,26 @@ func (c *Crowd) Add(at feature.Place) (agent int, err error) {
 	return c.enter(control.Goal{})
 }
 
-// Adopt adds an agent in a state that the generator's Save or animsys.Crowd.SaveMotion wrote, and returns its number. origin is where the
-// origin of the state's space lies, m. It is an error if the agent follows a path: paths are not known here.
+// Adopt adds an agent in a state that the generator's Save or animsys.Crowd.SaveMotion wrote, and returns its number. Nothing follows it in st.
+// origin is where the origin of the state's space lies, m. It is an error if the agent follows a path: paths are not known here.
 func (c *Crowd) Adopt(st *generator.State, origin m3.Vec3) (agent int, err error) {
 	if err := c.open(); err != nil {
 		return 0, err
+	}
+	if st == nil {
+		return 0, errNoState
 	}
 	st.Rewind()
 	goal, err := c.motion.restore(st)
 	if err != nil {
 		return 0, fmt.Errorf("resident: %w", err)
 	}
-	if err := placeable(c.motion.root(0).At.Pos.Add(origin.Flat()), 0); err != nil {
+	if err := generator.Placeable(c.motion.root(0).At.Pos.Add(origin.Flat()), 0); err != nil {
 		c.motion.leave()
-		return 0, err
+		return 0, fmt.Errorf("resident: %w", err)
 	}
 	c.motion.shift(origin.Flat())
 	return c.enter(goal)
-}
-
-// placeable returns an error if no agent can stand at a place: as in an animsys.Crowd.
-func placeable(pos m3.Vec3, yaw float32) error {
-	if !pos.Finite() || !m3.Finite(yaw) || max(m3.Abs(pos.X), m3.Abs(pos.Z)) >= generator.Farthest {
-		return fmt.Errorf("resident: no agent can stand at %v with heading %g: want finite numbers, less than %d m from the origin along X and Z", pos, yaw, generator.Farthest)
-	}
-	return nil
 }
 
 // enter gives the agent that passes through the motion a number.
@@ -365,11 +363,14 @@ func (c *Crowd) Bones(dst []m3.Xform, agents ...int) ([]m3.Xform, error) {
 	return dst, nil
 }
 
-// Save writes the state of an agent into st as the generator's Save does, with its goal: animsys.Crowd.SpawnSaved and Adopt take it, with an
-// origin of zero. On the GPU it waits for it. What inertialization has left of a person's jump of poses is not in it.
+// Save writes the state of an agent into st as animsys.Crowd.SaveMotion does, with its goal: animsys.Crowd.SpawnSaved and Adopt take it, with an
+// origin of zero. On the GPU it waits for it.
 func (c *Crowd) Save(st *generator.State, agent int) error {
 	if err := c.has(agent); err != nil {
 		return err
+	}
+	if st == nil {
+		return errNoState
 	}
 	if err := c.pull(agent); err != nil {
 		return err

@@ -489,6 +489,16 @@ func TestSkin(t *testing.T) {
 	if !(worst < 1e-4) || moved < 1 {
 		t.Errorf("vertices are %g mm off, after a way of %g m", 1000*worst, moved)
 	}
+	other := must.Get(c.NewMesh(level, 1))(t)
+	must.Get(c.Skin(other, 0))(t) // and nobody reads it
+	must.Do(t, other.Close())
+	must.Do(t, other.Close())
+	if again := must.Get(c.SkinTo(nil, mesh, agents...))(t); !slices.Equal(again, got) {
+		t.Error("vertices differ when another mesh is gone")
+	}
+	if second(c.Skin(other, 0)) == nil || c.Device() == "" {
+		t.Error("a mesh that is closed: no error, or the GPU is lost")
+	}
 	for what, err := range map[string]error{"too many": second(c.Skin(mesh, 0, 1, 2)), "a stranger": second(c.Skin(mesh, 7)), "an empty mesh": second(c.NewMesh(&body.Mesh{}, 1))} {
 		if err == nil {
 			t.Error(what, ": no error")

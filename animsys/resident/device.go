@@ -54,7 +54,7 @@ func openDevice(c *Crowd, field *terrain.Field) (d *device, err error) {
 	if n > mostGroups {
 		return nil, fmt.Errorf("resident: room for %d agents: a GPU takes at most %d", n, mostGroups)
 	}
-	work, err := webgpu.NewWork(webgpu.WorkOptions{Log: c.opt.Log, Timeout: c.opt.Timeout, OpenGL: c.opt.OpenGL},
+	work, err := webgpu.NewWork(webgpu.WorkOptions{Log: c.opt.Log, Timeout: c.opt.Timeout, F16: c.opt.F16, OpenGL: c.opt.OpenGL},
 		webgpu.ReadOnly, webgpu.ReadOnly, webgpu.ReadWrite, webgpu.ReadWrite, webgpu.ReadWrite, webgpu.ReadWrite, webgpu.ReadOnly)
 	if err != nil {
 		return nil, err

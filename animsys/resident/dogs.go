@@ -3,6 +3,7 @@ package resident
 import (
 	"errors"
 
+	"mannequin/animsys/blend"
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
 	"mannequin/animsys/generator"
@@ -25,7 +26,7 @@ func New(m *mann.Model, o Options) (*Crowd, error) {
 		if err != nil {
 			return nil, errors.Join(err, porter.Close())
 		}
-		return &dogs{batches: batches{batch: &porter.Batch}, porter: porter, goals: shader}, nil
+		return &dogs{batches: batches{batch: &porter.Batch}, porter: porter, goals: shader, eases: blend.NewInertial(1, m.Skel.Parents)}, nil
 	})
 }
 
@@ -34,6 +35,7 @@ type dogs struct {
 	batches
 	porter *mann.Controller
 	goals  *mann.Shader
+	eases  *blend.Inertial // reads what a crowd has left to be eased: a dog here drops it
 }
 
 func (d *dogs) skeleton() *skel.Skeleton                   { return d.batch.Model.Skel }
@@ -65,6 +67,10 @@ func (d *dogs) bring(at feature.Place) error {
 
 func (d *dogs) restore(st *generator.State) (control.Goal, error) {
 	if _, err := d.porter.Restore(st); err != nil {
+		return control.Goal{}, err
+	}
+	if err := d.eases.Resume(st, 0); err != nil {
+		d.leave()
 		return control.Goal{}, err
 	}
 	return d.porter.Controls()[0], nil

@@ -44,7 +44,6 @@ func (l *learned) skeleton() *skel.Skeleton                   { return l.of.Skel
 func (l *learned) rig(roles *ik.Roles) (generator.Rig, error) { return l.stream.Rig(roles) }
 func (l *learned) goalLen() int                               { return matching.GoalLen }
 func (l *learned) putGoal(words []float32, g *control.Goal)   { l.goals.PutGoal(words, g) }
-func (l *learned) shift(by m3.Vec3)                           { l.stream.Shift(0, by) }
 func (l *learned) leave()                                     { l.stream.Remove(0) }
 func (l *learned) close() error                               { return l.end() }
 
@@ -85,16 +84,25 @@ func (l *learned) bring(at feature.Place) error {
 }
 
 func (l *learned) restore(st *generator.State) (control.Goal, error) {
-	l.eases.Reset(0)
 	if _, err := l.stream.Restore(st); err != nil {
+		return control.Goal{}, err
+	}
+	if err := l.eases.Resume(st, 0); err != nil {
+		l.leave()
 		return control.Goal{}, err
 	}
 	return l.stream.Controls()[0], nil
 }
 
+func (l *learned) shift(by m3.Vec3) {
+	l.stream.Shift(0, by)
+	l.eases.Shift(0, by)
+}
+
 func (l *learned) save(st *generator.State, g *control.Goal) {
 	l.stream.Controls()[0] = *g
 	l.stream.Save(st, 0)
+	l.eases.Leave(st, 0)
 }
 
 func (l *learned) processor(n, workers int) (moving, error) {
@@ -155,15 +163,19 @@ func (s *streamed) unpack(agent int, row []float32) error {
 }
 
 func (s *streamed) root(agent int) Root {
-	at := s.stream.Root(agent)
 	pos, _ := s.pose(agent)
-	return Root{At: m3.Xform{Pos: at.Pos, Rot: m3.YawQuat(at.Yaw)}, Velocity: s.stream.Velocity(agent), Hips: pos[0].Y}
+	return Root{At: s.at(agent), Velocity: s.stream.Velocity(agent), Hips: pos[0].Y}
+}
+
+func (s *streamed) at(agent int) m3.Xform {
+	at := s.stream.Root(agent)
+	return m3.Xform{Pos: at.Pos, Rot: m3.YawQuat(at.Yaw)}
 }
 
 // pose returns the pose that an agent showed last, or begins with.
 func (s *streamed) pose(agent int) ([]m3.Vec3, []m3.Quat) {
 	pos, rot := s.poses.Joints(agent, s.joints)
-	if !s.eases.Shown(agent, pos, rot) {
+	if !s.eases.Shown(agent, s.at(agent), pos, rot) {
 		s.stream.Pose(&s.poses, agent)
 	}
 	return pos, rot

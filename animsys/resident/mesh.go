@@ -12,12 +12,13 @@ import (
 // VertexLen is the float32s of a skinned vertex: place, 0, normal, 0.
 const VertexLen = 8
 
-// Mesh is a mesh on the GPU, and room for the vertices of agents that wear it.
+// Mesh is a mesh on the GPU, and room for the vertices of agents that wear it. Close, or that of its crowd, frees it.
 type Mesh struct {
 	crowd    *Crowd
 	vertices int
 	most     int
 	list     []float32
+	data     *webgpu.Memory
 	agents   *webgpu.Memory
 	out      *webgpu.Memory
 	bound    *webgpu.Bound
@@ -48,11 +49,12 @@ func (c *Crowd) NewMesh(m *body.Mesh, most int) (*Mesh, error) {
 		}
 		data = append(data, p.X, p.Y, p.Z, n.X, n.Y, n.Z, 0, 0, float32(j[0]), float32(j[1]), float32(j[2]), float32(j[3]), w[0], w[1], w[2], w[3])
 	}
+	var err error
 	d, mesh := c.gpu, &Mesh{crowd: c, vertices: len(m.Pos), most: most, list: make([]float32, most)}
 	size := int64(4 * most * mesh.vertices * VertexLen)
-	of, err := d.work.Memory("resident mesh", int64(4*len(data)))
+	mesh.data, err = d.work.Memory("resident mesh", int64(4*len(data)))
 	if err == nil {
-		err = d.work.Write(of, 0, webgpu.Bytes(data))
+		err = d.work.Write(mesh.data, 0, webgpu.Bytes(data))
 	}
 	if err == nil {
 		mesh.agents, err = d.work.Memory("resident list", int64(4*most))
@@ -61,12 +63,38 @@ func (c *Crowd) NewMesh(m *body.Mesh, most int) (*Mesh, error) {
 		mesh.out, err = d.work.Memory("resident vertices", size)
 	}
 	if err == nil {
-		mesh.bound, err = d.work.Bind(d.tables, mesh.agents, d.rows, mesh.out, d.poses, d.matrices, of)
+		mesh.bound, err = d.work.Bind(d.tables, mesh.agents, d.rows, mesh.out, d.poses, d.matrices, mesh.data)
 	}
 	if err == nil {
 		mesh.results, err = d.work.Results(size)
 	}
-	return mesh, err
+	if err != nil {
+		return nil, errors.Join(err, mesh.Close())
+	}
+	return mesh, nil
+}
+
+// Close frees the mesh, between ticks: Skin no longer takes it, and its memory is of no use. Closing twice is harmless.
+func (m *Mesh) Close() error {
+	c := m.crowd
+	if c == nil {
+		return nil
+	}
+	m.crowd = nil
+	if c.closed || c.gpu == nil {
+		return nil
+	}
+	var err error
+	if m.results != nil && m.results.Pending() {
+		err = c.gpu.work.Read(nil, m.results)
+	}
+	if err == nil {
+		err = c.gpu.work.Free([]*webgpu.Memory{m.data, m.agents, m.out}, []*webgpu.Bound{m.bound}, []*webgpu.Results{m.results})
+	}
+	if err != nil { // the processor takes over
+		return c.lost()
+	}
+	return nil
 }
 
 // Skin writes the vertices of agents as of the last tick into the mesh's memory, (agents, vertices, VertexLen), and returns it: it stays on
@@ -102,7 +130,7 @@ func (c *Crowd) SkinTo(dst []m3.Vec3, m *Mesh, agents ...int) ([]m3.Vec3, error)
 // submit skins agents, and reads the vertices if to is not nil.
 func (c *Crowd) submit(m *Mesh, agents []int, to []float32) error {
 	if m == nil || m.crowd != c || len(agents) > m.most {
-		return fmt.Errorf("resident: Skin: %d agents: the mesh is another crowd's, or has room for %d", len(agents), m.most)
+		return fmt.Errorf("resident: Skin: %d agents: the mesh is another crowd's, or closed, or has room for %d", len(agents), m.most)
 	}
 	for i, a := range agents {
 		if err := c.has(a); err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,15 +29,17 @@ type deck struct{ ik.Level }
 func TestMisuse(t *testing.T) {
 	m := testdog.Model(t)
 	for what, o := range map[string]resident.Options{
-		"Capacity is 0":       {Ground: ik.Level(0)},
-		"Every is -1":         {Capacity: 1, Ground: ik.Level(0), Every: -1},
-		"Workers is -1":       {Capacity: 1, Ground: ik.Level(0), Workers: -1},
-		"Ground is missing":   {Capacity: 1},
-		"Ground is a":         {Capacity: 1, Ground: deck{}},
-		"nodes":               {Capacity: 1, Ground: new(terrain.Field)},
-		"Bind has 3 joints":   {Capacity: 1, Ground: ik.Level(0), Bind: make([]m3.Xform, 3)},
-		"Roles.Spine":         {Capacity: 1, Ground: ik.Level(0), Roles: &ik.Roles{}},
-		"want at least 1":     {Capacity: -5, Ground: ik.Level(0)},
+		"Capacity is 0":     {Ground: ik.Level(0)},
+		"Every is -1":       {Capacity: 1, Ground: ik.Level(0), Every: -1},
+		"Workers is -1":     {Capacity: 1, Ground: ik.Level(0), Workers: -1},
+		"Ground is missing": {Capacity: 1},
+		"Ground is a":       {Capacity: 1, Ground: deck{}},
+		"nodes":             {Capacity: 1, Ground: new(terrain.Field)},
+		"Bind has 3 joints": {Capacity: 1, Ground: ik.Level(0), Bind: make([]m3.Xform, 3)},
+		"Roles.Spine":       {Capacity: 1, Ground: ik.Level(0), Roles: &ik.Roles{}},
+		"want at least 1":   {Capacity: -5, Ground: ik.Level(0)},
+		"9223372036854775807: want at least 1, at most 1048576": {Capacity: math.MaxInt, Ground: ik.Level(0)},
+		"Every is 3601":       {Capacity: 1, Ground: ik.Level(0), Every: resident.MaxEvery + 1},
 		"Options.Every is -7": {Capacity: 1, Ground: ik.Level(0), Every: -7},
 	} {
 		if _, err := resident.New(m, o); err == nil || !strings.Contains(err.Error(), what) {
@@ -96,6 +99,26 @@ func TestMisuse(t *testing.T) {
 	if _, err := c.Adopt(&st, m3.Vec3{}); err == nil {
 		t.Error("a person is a dog")
 	}
+	// What is left to be eased is none, or is not all.
+	for range 2 {
+		must.Do(t, people.Step())
+	}
+	must.Do(t, people.Save(&st, 0))
+	must.Do(t, people.Remove(0))
+	whole := slices.Clone(st.Data)
+	for what, data := range map[string][]byte{
+		"finite":    append(slices.Clone(whole[:len(whole)-4]), 0, 0, 0xc0, 0x7f),
+		"ends":      whole[:len(whole)-1],
+		"goes on":   append(slices.Clone(whole), 0),
+		"too large": append(slices.Clone(whole[:len(whole)-4]), 0, 0, 0, 0x7f),
+	} {
+		st.Data = data
+		if _, err := people.Adopt(&st, m3.Vec3{}); err == nil || !strings.HasPrefix(err.Error(), "resident: ") || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	st.Data = whole
+	must.Get(people.Adopt(&st, m3.Vec3{}))(t)
 	if people.SetGoal(0, path) == nil {
 		t.Error("a path is a goal of people")
 	}
@@ -113,6 +136,11 @@ func TestMisuse(t *testing.T) {
 		}
 		if _, err := c.Adopt(&st, m3.V(0, 0, x)); err == nil || !strings.Contains(err.Error(), "finite") {
 			t.Error("an origin at ", x, ": ", err)
+		}
+	}
+	for call, err := range map[string]error{"Save": c.Save(nil, agent), "Adopt": second(c.Adopt(nil, m3.Vec3{}))} {
+		if err == nil || !strings.Contains(err.Error(), "state is nil") {
+			t.Errorf("%s of a nil state: %v", call, err)
 		}
 	}
 	must.Get(c.Add(feature.Place{}))(t)

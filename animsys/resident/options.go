@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mannequin/animsys/control"
+	"mannequin/animsys/generator"
 	"mannequin/engine/m3"
 	"mannequin/ik"
 	"mannequin/netruntime/webgpu"
@@ -17,9 +18,15 @@ import (
 // DefaultEvery is Options.Every if that is 0: half a second.
 const DefaultEvery = 30
 
+// Bounds of Options: a million agents take some 10 GB, and the goals of a minute are kept for each.
+const (
+	MaxCapacity = 1 << 20
+	MaxEvery    = 60 * generator.TickRate
+)
+
 // Options are the options of a crowd.
 type Options struct {
-	Capacity int       // most agents, at least 1; of more than 65,535 all live on the processor
+	Capacity int       // most agents, 1 to MaxCapacity; of more than 65,535 all live on the processor
 	Ground   ik.Ground // a *terrain.Field or an ik.Level; required
 	Roles    *ik.Roles // the skeleton's roles; nil derives them from joint names
 
@@ -27,7 +34,7 @@ type Options struct {
 	// matrix is its bone's transform.
 	Bind []m3.Xform
 
-	// Every is the ticks from one copy of all states to the next, 0 is DefaultEvery. If the GPU is lost, the processor goes on from the last
+	// Every is the ticks from one copy of all states to the next, at most MaxEvery; 0 is DefaultEvery. If the GPU is lost, the processor goes on from the last
 	// copy and takes the ticks since with the goals that they had, at most as many, before the next tick. A copy has 10 KB a dog, and 3 KB
 	// a person.
 	Every int
@@ -35,6 +42,10 @@ type Options struct {
 	Workers int           // goroutines that share the networks on the processor; 0 lets generator.Workers choose
 	Log     *slog.Logger  // receives a line on what agents live on, and one if the GPU is lost; nil is slog.Default()
 	Timeout time.Duration // the longest wait for the GPU, after which it counts as lost; 0 is ten seconds
+
+	// F16 computes the networks in float16 where the GPU offers it, and keeps their weights so: see webgpu.Options. After a loss of the GPU, and
+	// in OpenGL, it is float32.
+	F16 bool
 
 	// OpenGL lets agents live in a context of OpenGL 4.3, which then draws them: see mannequin/engine/g3n.NewCompute. All calls of the crowd
 	// belong to the thread that has the context. nil is WebGPU. It needs the build tag webgpu, too, for the compiler of the kernels.
@@ -45,10 +56,10 @@ type Options struct {
 func newCrowd(o Options, open func() (motion, error)) (*Crowd, error) {
 	o.Log, o.Every = cmp.Or(o.Log, slog.Default()), cmp.Or(o.Every, DefaultEvery)
 	switch {
-	case o.Capacity < 1:
-		return nil, fmt.Errorf("resident: Options.Capacity is %d: want at least 1", o.Capacity)
-	case o.Every < 1:
-		return nil, fmt.Errorf("resident: Options.Every is %d: want at least 1", o.Every)
+	case o.Capacity < 1 || o.Capacity > MaxCapacity:
+		return nil, fmt.Errorf("resident: Options.Capacity is %d: want at least 1, at most %d", o.Capacity, MaxCapacity)
+	case o.Every < 1 || o.Every > MaxEvery:
+		return nil, fmt.Errorf("resident: Options.Every is %d: want at least 1, at most %d", o.Every, MaxEvery)
 	case o.Workers < 0:
 		return nil, fmt.Errorf("resident: Options.Workers is %d: want at least 1, or 0", o.Workers)
 	case o.Ground == nil:

@@ -123,7 +123,7 @@ func newCommand() *cobra.Command {
 	command.Number(c, &o.setup.Agents, "agents", o.setup.Agents, 0, world.MaxAgents, "number of dogs in the herd, or of people; crowd: all agents (default 100); latent: other people (default 0)")
 	command.Number(c, &o.setup.Styled, "styled", o.setup.Styled, 0, world.MaxAgents, "number of people with a style each: old, proud, stooped, …")
 	command.Number(c, &o.setup.Churn, "churn", 0, 0, 1000, "crowd: agents that are added, and as many removed, per second")
-	command.Number(c, &o.setup.GPUBeyond, "gpu-beyond", 0, 0, 1000, "herd: dogs farther from the camera than this many `metres` live on the GPU, which also draws them (make build-webgpu); 0: none does")
+	command.Number(c, &o.setup.GPUBeyond, "gpu-beyond", 0, 0, 1000, "herd, and crowd with --character: dogs, or those of the character, farther from the camera than this many `metres` live on the GPU, which also draws them (make build-webgpu); 0: none does")
 	command.Choices(c, &o.setup.Kinds, "kinds", open.Kinds, "crowd: kinds of agents, some of "+strings.Join(open.Kinds, ", ")+" (default: all)")
 	f.StringVar(&o.setup.Model, "model", o.setup.Model, "dogs: a shipped model's name or a model file")
 	f.StringSliceVar(&o.setup.Far, "far", nil, "distant dogs: networks with longer strides (default: those shipped with the model)")

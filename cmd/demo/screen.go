@@ -43,7 +43,7 @@ func (s *screen) open() (_ *stage.Stage, err error) {
 	return s.stage, err
 }
 
-// gpu lets dogs live in the stage's OpenGL, which draws them.
+// gpu lets agents live in the stage's OpenGL, which draws them.
 func (s *screen) gpu(of *skel.Skeleton) (o resident.Options, err error) {
 	if _, err := backend.Open(backend.WebGPU, nil); err != nil { // which has the compiler of the kernels
 		return o, err

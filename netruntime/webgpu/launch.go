@@ -12,6 +12,9 @@ type WorkOptions struct {
 	Log     *slog.Logger  // receives a line if the GPU is lost; nil is slog.Default()
 	Timeout time.Duration // the longest wait for the GPU, after which it counts as lost; 0 is ten seconds
 
+	// F16 computes networks in float16, as Options.F16 does. OpenGL leaves them in float32.
+	F16 bool
+
 	// OpenGL runs the kernels in place of WebGPU, in a context that draws what they make. nil is WebGPU. Timeout has no meaning then:
 	// OpenGL's waits have no end.
 	OpenGL OpenGL

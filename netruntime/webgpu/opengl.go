@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/gogpu/naga"
 	"github.com/gogpu/naga/glsl"
@@ -194,6 +195,14 @@ func (w *glWork) read(dst []byte, from *Results) error {
 		w.OpenGL.Read(dst[:n], from.gl, 0)
 	}
 	return w.check()
+}
+
+// free frees a buffer, once.
+func (w *glWork) free(buffer uint32) {
+	if i := slices.Index(w.buffers, buffer); i >= 0 && w.lost == nil {
+		w.DeleteBuffer(buffer)
+		w.buffers = slices.Delete(w.buffers, i, i+1)
+	}
 }
 
 func (w *glWork) close() {

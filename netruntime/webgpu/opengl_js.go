@@ -31,4 +31,5 @@ func (w *glWork) buffer(int64) (uint32, error)                     { return 0, e
 func (w *glWork) network(*netruntime.Net, int) (*glNetwork, error) { return nil, errWebGL }
 func (w *glWork) submit([]Launch, []Copy, *Results) error          { return errWebGL }
 func (w *glWork) read([]byte, *Results) error                      { return errWebGL }
+func (w *glWork) free(uint32)                                      {}
 func (w *glWork) close()                                           {}

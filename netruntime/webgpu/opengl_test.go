@@ -15,6 +15,7 @@ import (
 type counting struct {
 	OpenGL   // nil: nothing else is called
 	programs map[uint32]bool
+	buffers  map[uint32]bool
 	made     int
 	bad      int // from 1 on; 0 is none
 	err      error
@@ -22,6 +23,8 @@ type counting struct {
 
 func (c *counting) Name() string                 { return "counting" }
 func (c *counting) Error() error                 { return c.err }
+func (c *counting) MaxBytes() int64              { return 1 << 20 }
+func (c *counting) DeleteBuffer(buffer uint32)   { delete(c.buffers, buffer) }
 func (c *counting) DeleteProgram(program uint32) { delete(c.programs, program) }
 
 func (c *counting) NewProgram(string) (uint32, error) {
@@ -30,6 +33,50 @@ func (c *counting) NewProgram(string) (uint32, error) {
 	}
 	c.programs[uint32(c.made)] = true
 	return uint32(c.made), nil
+}
+
+func (c *counting) NewBuffer(int64) (uint32, error) {
+	c.made++
+	c.buffers[uint32(c.made)] = true
+	return uint32(c.made), nil
+}
+
+// TestFree: what Free has freed is gone, once, and nothing else is.
+func TestFree(t *testing.T) {
+	c := &counting{programs: map[uint32]bool{}, buffers: map[uint32]bool{}}
+	for _, o := range []WorkOptions{{OpenGL: c}, {}} {
+		if _, err := Device(); o.OpenGL == nil && err != nil {
+			t.Skip(err)
+		}
+		w := must.Get(NewWork(o, ReadWrite))(t)
+		left := func() int {
+			if o.OpenGL != nil {
+				return len(c.buffers)
+			}
+			return len(w.memory) + len(w.results)
+		}
+		stays, goes := must.Get(w.Memory("stays", 512))(t), must.Get(w.Memory("goes", 512))(t)
+		bound, results := must.Get(w.Bind(goes))(t), must.Get(w.Results(64))(t)
+		if left() != 3 {
+			t.Fatal("there are ", left())
+		}
+		for range 2 {
+			must.Do(t, w.Free([]*Memory{goes, nil}, []*Bound{bound, nil}, []*Results{results, nil}))
+			if left() != 1 || len(w.groups) > 0 {
+				t.Error("there are ", left(), " and ", len(w.groups))
+			}
+		}
+		if o.OpenGL == nil {
+			must.Do(t, w.Write(stays, 0, make([]byte, 512)))
+		}
+		w.Close()
+		if len(c.buffers) > 0 {
+			t.Error("after Close there are ", len(c.buffers))
+		}
+		if err := w.Free([]*Memory{stays}, nil, nil); err == nil {
+			t.Error("Free after Close: no error")
+		}
+	}
 }
 
 // TestOpenGLPrograms: no program stays in an OpenGL that does not compile one of them.

@@ -72,16 +72,22 @@ func NewSession(n *netruntime.Net, o Options) (netruntime.Session, error) {
 	kernel := "webgpu"
 	if s.uses(sums16) {
 		kernel = "webgpu_f16"
-	} else if s.uses(halves) {
-		notHalf.Do(func() {
-			o.Log.Warn("the GPU has no float16: weights are, products are computed in float32", "device", s.device.name)
-		})
 	}
+	s.warn()
 	s.Open("webgpu", kernel, s, n, cpu, o.SessionOptions, &state.Fallbacks)
 	return s, nil
 }
 
 var notHalf sync.Once
+
+// warn logs once that products were to be computed in float16, and are not.
+func (s *session) warn() {
+	if s.uses(halves) && !s.uses(sums16) {
+		notHalf.Do(func() {
+			s.opt.Log.Warn("the GPU has no float16: weights are, products are computed in float32", "device", s.device.name)
+		})
+	}
+}
 
 // uses reports whether products of a format are computed.
 func (s *session) uses(f format) bool {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,6 +102,11 @@ func NewWork(o WorkOptions, access ...Access) (*Work, error) {
 		return nil, noGPU(err)
 	}
 	w := &Work{opt: o, device: d, access: access}
+	if o.F16 {
+		if err := w.compiling(d.float16); err != nil {
+			return nil, err
+		}
+	}
 	return w, w.do(func() (err error) {
 		if w.bindings, err = d.describe(access); err == nil {
 			w.layout, err = d.layoutOf(w.bindings)
@@ -193,27 +199,32 @@ func (w *Work) Kernel(name, source string) (*Kernel, error) {
 		k.gl, err = w.gl.program(name, source)
 		return k, err
 	}
-	// Compilers take their time.
-	err := w.checked(func() error {
+	err := w.compiling(func() (err error) {
+		defer w.device.compile()()
+		if k.pipeline, err = w.device.pipelineOf(w.layout, name, source); err != nil {
+			return fmt.Errorf("webgpu: %s: %s: %w: %w", w.device.name, name, errKernel, err)
+		}
+		return nil
+	})
+	if err == nil {
+		w.kernels = append(w.kernels, k)
+	}
+	return k, err
+}
+
+// compiling calls f, which compiles kernels: that takes its time.
+func (w *Work) compiling(f func() error) error {
+	return w.checked(func() error {
 		return reserve.Within(startTimeout, func() error {
 			return w.device.scoped(startTimeout, func() error {
 				if err := w.device.enter(w.opt.Timeout); err != nil {
 					return err
 				}
 				defer w.device.leave()
-				defer w.device.compile()()
-				var err error
-				if k.pipeline, err = w.device.pipelineOf(w.layout, name, source); err != nil {
-					return fmt.Errorf("webgpu: %s: %s: %w: %w", w.device.name, name, errKernel, err)
-				}
-				return nil
+				return f()
 			})
 		})
 	})
-	if err == nil {
-		w.kernels = append(w.kernels, k)
-	}
-	return k, err
 }
 
 // Network puts a network of one input and one output on the GPU, for runs of at most rows rows at once.
@@ -230,7 +241,7 @@ func (w *Work) Network(n *netruntime.Net, rows int) (*Network, error) {
 		return &Network{Rows: rows, In: place(g.plan.Inputs[0]), Out: place(g.plan.Outputs[0]), Values: &Memory{bytes: g.layout.Size, gl: g.memory}, gl: g}, nil
 	}
 	k := &Network{session: &session{net: n}, Rows: rows}
-	k.device, k.opt = w.device, Options{SessionOptions: netruntime.SessionOptions{Batch: rows, Length: 1, Workers: 1}, Log: w.opt.Log, Timeout: w.opt.Timeout}
+	k.device, k.opt = w.device, Options{SessionOptions: netruntime.SessionOptions{Batch: rows, Length: 1, Workers: 1}, Log: w.opt.Log, Timeout: w.opt.Timeout, F16: w.opt.F16}
 	err := w.do(k.open)
 	if err == nil && k.most < rows {
 		err = fmt.Errorf("webgpu: %d rows of a network, at most %d are possible at once: %w", rows, k.most, errPlan)
@@ -247,6 +258,7 @@ func (w *Work) Network(n *netruntime.Net, rows int) (*Network, error) {
 	k.In, k.Out = place(k.plan.Inputs[0]), place(k.plan.Outputs[0])
 	k.Values = &Memory{buffer: k.session.values, bytes: k.layout.Size}
 	w.networks = append(w.networks, k)
+	k.warn()
 	return k, nil
 }
 
@@ -399,6 +411,52 @@ func (w *Work) read(dst []byte, from *Results, limit time.Duration) error {
 		m.read(dst[:min(int64(len(dst)), from.bytes)], 0)
 		return m.unmap()
 	})
+}
+
+// Free frees memory, what kernels see of it, and results, once the GPU has done everything: they are of no use afterwards. nil is none. Close
+// frees what is left.
+func (w *Work) Free(memory []*Memory, bound []*Bound, results []*Results) error {
+	if w.gl != nil {
+		for _, m := range memory {
+			if m != nil {
+				w.gl.free(m.gl)
+			}
+		}
+		for _, r := range results {
+			if r != nil {
+				w.gl.free(r.gl)
+			}
+		}
+		return w.gl.check()
+	}
+	return w.checked(func() error {
+		return w.freeing(func() {
+			for _, g := range bound {
+				if drop(&w.groups, g) {
+					g.Release()
+				}
+			}
+			for _, r := range results {
+				if drop(&w.results, r) {
+					r.of.Release()
+				}
+			}
+			for _, m := range memory {
+				if drop(&w.memory, m) {
+					m.Release()
+				}
+			}
+		})
+	})
+}
+
+// drop takes x out of all, and reports whether it was there.
+func drop[T comparable](all *[]T, x T) bool {
+	i := slices.Index(*all, x)
+	if i >= 0 {
+		*all = slices.Delete(*all, i, i+1)
+	}
+	return i >= 0
 }
 
 // Close frees the memory, unless the GPU is lost.

@@ -70,5 +70,8 @@ func (r *Results) Pending() bool { return false }
 // Read returns an error.
 func (w *Work) Read(dst []byte, from *Results) error { return errNoWork }
 
+// Free does nothing.
+func (w *Work) Free(memory []*Memory, bound []*Bound, results []*Results) error { return nil }
+
 // Close does nothing.
 func (w *Work) Close() {}

@@ -43,11 +43,11 @@ func (s *Scene) lacking(n int, more bool) *population {
 	var best *population
 	var most float32
 	for _, p := range s.populations {
-		lack, limit := float32(n*p.share)/float32(shares)-float32(p.Agents()), p.Capacity()
+		lack, limit := float32(n*p.share)/float32(shares)-float32(p.size()), p.Capacity()
 		if more {
 			lack, limit = -lack, 0
 		}
-		if p.Agents() != limit && (best == nil || lack > most) {
+		if p.size() != limit && (best == nil || lack > most) {
 			best, most = p, lack
 		}
 	}
@@ -60,8 +60,7 @@ func (s *Scene) add() error {
 	if p == nil || s.Agents() == s.room {
 		return nil
 	}
-	row := p.Agents()
-	a := &p.states[row]
+	a := &p.states[p.size()]
 	*a = agentState{rng: *rand.NewPCG(s.Seed, uint64(s.born)), rest: control.Move, left: giveUp}
 	s.born++
 	a.look = a.bits()
@@ -84,6 +83,9 @@ func (s *Scene) add() error {
 	e, err := p.spawn(at, yaw, a)
 	if err != nil {
 		return err
+	}
+	if p.far != nil {
+		p.far.Add(p.tint(a))
 	}
 	if p.dogs {
 		if s.inPack%packed == 0 {
@@ -123,7 +125,7 @@ func (s *Scene) gap(p *population, a *agentState) (at m3.Vec3, yaw float32) {
 // alone reports whether no agent is near at.
 func (s *Scene) alone(at m3.Vec3) bool {
 	for _, p := range s.populations {
-		for _, root := range p.Roots[:p.Agents()] {
+		for _, root := range p.places() {
 			if root.Pos.Flat().Dist(at) < 2 {
 				return false
 			}
@@ -138,18 +140,22 @@ func (s *Scene) remove() error {
 	if p == nil || s.Agents() <= 1 {
 		return nil
 	}
-	row := s.rng.IntN(p.Agents())
-	e := p.Entity(row)
-	if e == s.watched { // the next one, if there is one
-		row = (row + 1) % p.Agents()
-		if e = p.Entity(row); e == s.watched {
+	n := p.size()
+	i := s.rng.IntN(n)
+	watched := func(i int) bool { return !s.watched.IsZero() && p.who(i) == s.watched }
+	if watched(i) { // the next one, if there is one
+		if i = (i + 1) % n; watched(i) {
 			return nil
 		}
 	}
-	last := p.Agents() - 1
-	if err := p.Despawn(e); err != nil {
-		return err
+	var err error
+	if p.far != nil {
+		err = p.far.Remove(i)
+	} else {
+		err = p.Despawn(p.who(i))
 	}
-	p.states[row] = p.states[last]
-	return nil
+	if err == nil {
+		p.states[i] = p.states[n-1]
+	}
+	return err
 }

@@ -13,7 +13,9 @@ import (
 	"mannequin/animsys/mann"
 	"mannequin/animsys/mar"
 	"mannequin/animsys/matching"
+	"mannequin/animsys/resident"
 	"mannequin/animsys/strnn"
+	"mannequin/ecs"
 	"mannequin/engine/hud"
 	"mannequin/internal/statehash"
 	"mannequin/netruntime"
@@ -44,6 +46,11 @@ type Options struct {
 	Keypose *keypose.Model // of people who perform on their spots
 
 	Character *matching.File // of animals or people of mannequin make, who go beside the others
+
+	// Beyond is the distance from the camera from which on those of Character live on a GPU, m; 0: none does. GPU says on which, and Bind if
+	// that draws them; the scene sets capacity and ground. Without a GPU, as if it is nil, all stay on the processor.
+	Beyond float32
+	GPU    *resident.Options
 }
 
 // Scene is the running scene; it is a scenes.Scene.
@@ -64,12 +71,15 @@ type Scene struct {
 	watched     arche.Entity // the zero entity: all of them
 	pressed     bool
 	panel       hud.Panel
+	asked       bool // for a GPU
 }
 
 var (
 	_ scenes.Scene  = (*Scene)(nil)
 	_ scenes.Traced = (*Scene)(nil)
 	_ scenes.Saver  = (*Scene)(nil)
+
+	_ scenes.Resident = (*Scene)(nil)
 )
 
 // New builds the scene.
@@ -95,7 +105,13 @@ func New(opt Options) (*Scene, error) {
 	s.Init(&opt.Options)
 	if err = s.open(&opt); err == nil {
 		s.steer = &steering{s: s}
-		err = s.Start(s.steer)
+		systems := []ecs.System{s.steer}
+		for _, p := range s.populations {
+			if p.far != nil {
+				systems = append(systems, p.far)
+			}
+		}
+		err = s.Start(systems...)
 	}
 	for err == nil && s.Agents() < s.want {
 		err = s.add()
@@ -131,7 +147,51 @@ func (s *Scene) Step(in scenes.Input) error {
 	}
 	s.pressed = in.Jump
 	s.ApplyLOD(&in, s.watched)
-	return s.Tick()
+	for _, p := range s.populations {
+		if p.far != nil {
+			if err := p.far.Move(&in, s.watched); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.Tick(); err != nil {
+		return err
+	}
+	for _, p := range s.populations {
+		if p.far != nil && p.far.Err() != nil {
+			return p.far.Err()
+		}
+	}
+	return nil
+}
+
+// Agents returns the number of agents, wherever they live.
+func (s *Scene) Agents() (n int) {
+	for _, p := range s.populations {
+		n += p.size()
+	}
+	return n
+}
+
+// OnGPU returns the number of agents on the GPU, and its name.
+func (s *Scene) OnGPU() (agents int, device string) {
+	for _, p := range s.populations {
+		if p.far != nil && p.far.Device() != "" {
+			return p.far.Away(), p.far.Device()
+		}
+	}
+	return 0, ""
+}
+
+// Close stops the workers, and leaves the GPU.
+func (s *Scene) Close() error {
+	err := s.World.Close()
+	for _, p := range s.populations {
+		if p.far != nil {
+			err = errors.Join(err, p.far.Close())
+		}
+	}
+	return err
 }
 
 // watchedRow returns the row of p that is watched, −1 if it is none of them.
@@ -165,7 +225,11 @@ func (s *Scene) next() arche.Entity {
 func (s *Scene) Hash() uint64 {
 	h := statehash.New.Int(s.want).Floats(s.churn).Uint(uint64(s.watched.ID()))
 	for _, p := range s.populations {
-		h = h.Uint(p.Hash())
+		if p.far != nil {
+			h = h.Uint(p.far.Hash(p.Hash()))
+		} else {
+			h = h.Uint(p.Hash())
+		}
 	}
 	return uint64(h)
 }

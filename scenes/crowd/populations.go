@@ -15,6 +15,7 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/animsys/mann"
 	"mannequin/animsys/matching"
+	"mannequin/animsys/resident"
 	"mannequin/animsys/retarget"
 	"mannequin/animsys/strnn"
 	"mannequin/ecs"
@@ -39,7 +40,8 @@ type population struct {
 	dogs   bool // they go in packs
 	walker control.Walker
 	paces  []float32    // at which they go, m/s; nil: those of people or dogs
-	states []agentState // (rows)
+	far    *world.Far   // nil: all are on the processor
+	states []agentState // (agents): by row, or by number of far
 
 	// spawn adds an agent; nil is Spawn. born sets what an agent keeps, and may be nil. control sets an
 	// agent's control.
@@ -96,13 +98,51 @@ func (s *Scene) open(o *Options) error {
 
 // addTo adds a population's generator to the world.
 func addTo[C any](s *Scene, p *population, g generator.Generator[C], opt animsys.Options, ahead world.Ahead) (err error) {
-	p.Population, err = world.Add(&s.World, g, opt, ahead, func(row int) [3]float32 {
-		if p.dogs || p.Own != nil && len(p.Roles.Legs) != 2 {
-			return scenes.Coat(p.states[row].look)
-		}
-		return scenes.Clothes(int(p.states[row].look%1024), 0)
-	})
+	p.Population, err = world.Add(&s.World, g, opt, ahead, func(row int) [3]float32 { return p.tint(&p.states[row]) })
 	return err
+}
+
+// tint returns the colour of an agent's coat or clothes.
+func (p *population) tint(a *agentState) [3]float32 {
+	if p.dogs || p.Roles != nil && len(p.Roles.Legs) != 2 {
+		return scenes.Coat(a.look)
+	}
+	return scenes.Clothes(int(a.look%1024), 0)
+}
+
+// size returns the number of agents, wherever they live.
+func (p *population) size() int {
+	if p.far != nil {
+		return p.far.Len()
+	}
+	return p.Agents()
+}
+
+// places returns where all agents are, on flat ground.
+func (p *population) places() []m3.Xform {
+	if p.far != nil {
+		return p.far.Gather()
+	}
+	return p.Roots[:p.Agents()]
+}
+
+// who returns the entity of agent i; the zero entity if it lives on the GPU.
+func (p *population) who(i int) arche.Entity {
+	if p.far != nil {
+		return p.far.Entity(i)
+	}
+	return p.Entity(i)
+}
+
+// rate returns the update rate of agent i.
+func (p *population) rate(i int) animsys.UpdateRate {
+	if p.far == nil {
+		return p.UpdateRateAt(i)
+	}
+	if row, ok := p.Row(p.far.Entity(i)); ok {
+		return p.UpdateRateAt(row)
+	}
+	return animsys.EveryTick
 }
 
 // openDogs opens the dogs, which go in packs.
@@ -139,8 +179,13 @@ func (s *Scene) openCharacter(o *Options, p *population, n int) error {
 	if err := addTo(s, p, stream, animsys.Options{Characters: []*retarget.Character{own}}, nil); err != nil {
 		return err
 	}
-	if p.Own, p.Roles = own, &of.Roles; of.Name != "" {
+	if p.Roles = &of.Roles; of.Name != "" {
 		p.name = strings.ToValidUTF8(of.Name, "?")
+	}
+	goals := generic.NewMap1[control.Goal](&s.ECS)
+	set := func(e arche.Entity, g control.Goal) { *goals.Get(e) = g }
+	if err := s.openFar(o, p, own, set); err != nil {
+		return err
 	}
 	_, long := world.Extent(own)
 	p.walker = steer.Dog
@@ -153,22 +198,49 @@ func (s *Scene) openCharacter(o *Options, p *population, n int) error {
 	if p.paces == nil {
 		p.paces = []float32{wanderSlow}
 	}
-	p.spawn = func(at m3.Vec3, yaw float32, _ *agentState) (arche.Entity, error) {
-		e, err := p.Spawn(at, yaw)
-		if err == nil {
-			err = p.SetCharacter(e, own)
+	if p.far == nil {
+		p.Own = own
+		p.spawn = func(at m3.Vec3, yaw float32, _ *agentState) (arche.Entity, error) {
+			e, err := p.Spawn(at, yaw)
+			if err == nil {
+				err = p.SetCharacter(e, own)
+			}
+			return e, err
 		}
-		return e, err
 	}
-	goals := generic.NewMap1[control.Goal](&s.ECS)
-	p.control = func(e arche.Entity, _ int, _ *agentState, want intent) {
+	p.control = func(e arche.Entity, i int, _ *agentState, want intent) {
 		g := control.Goal{Action: want.rest}
 		if want.speed > 0 || want.turn != 0 {
 			g = control.Goal{Action: control.Move, Move: m3.V(0, 0, 1), Speed: want.speed, Turn: m3.Clamp(want.turn/control.MaxTurn, -1, 1)}
 		}
-		*goals.Get(e) = g
+		if p.far != nil {
+			p.far.SetGoal(i, &g)
+		} else {
+			set(e, g)
+		}
 	}
 	return nil
+}
+
+// openFar lets those of a character live on the GPU that are far away. There they have the size of the skeleton.
+func (s *Scene) openFar(o *Options, p *population, own *retarget.Character, set func(arche.Entity, control.Goal)) (err error) {
+	s.asked = o.Beyond != 0
+	switch {
+	case o.Beyond == 0 || o.GPU == nil:
+		return nil
+	case o.Character.Learned == nil || own.Scale != 1:
+		if o.Log != nil {
+			o.Log.Warn("no GPU for characters far away: it has those of learned motion matching that are as large as their skeleton", "character", p.name)
+		}
+		return nil
+	}
+	p.far, err = s.NewFar(p.Population, world.FarOptions{
+		Beyond: o.Beyond, GPU: *o.GPU, Goal: set,
+		Open: func(opt resident.Options) (*resident.Crowd, error) {
+			return resident.NewLearned(o.Character.Learned, opt)
+		},
+	})
+	return err
 }
 
 // openSliders opens people who walk by sliders.

@@ -64,12 +64,12 @@ func (t *steering) Update(*arche.World) {
 	t.gather()
 	i := 0
 	for _, p := range s.populations {
-		for row := range p.Agents() {
-			if rate := p.UpdateRateAt(row); rate != animsys.Frozen && (rate == animsys.EveryTick || (s.tick+row)%int(rate) == 0) {
-				a := &p.states[row]
-				want := t.intent(p, a, row, i, float32(rate)/scenes.TickRate)
+		for k, root := range p.places() {
+			if rate := p.rate(k); rate != animsys.Frozen && (rate == animsys.EveryTick || (s.tick+k)%int(rate) == 0) {
+				a := &p.states[k]
+				want := t.intent(p, a, root, i, float32(rate)/scenes.TickRate)
 				a.speed = want.speed
-				p.control(p.Entity(row), row, a, want)
+				p.control(p.who(k), k, a, want)
 			}
 			i++
 		}
@@ -81,8 +81,8 @@ func (t *steering) Update(*arche.World) {
 func (t *steering) gather() {
 	t.avoid.Begin()
 	for _, p := range t.s.populations {
-		for row, root := range p.Roots[:p.Agents()] {
-			t.avoid.Add(&p.states[row].walker, root)
+		for k, root := range p.places() {
+			t.avoid.Add(&p.states[k].walker, root)
 		}
 	}
 	for _, r := range t.s.place.rocks {
@@ -91,11 +91,11 @@ func (t *steering) gather() {
 	t.avoid.Sort()
 }
 
-// intent returns what a row of a population, agent i of all, wants and may do. dt is the time since the
+// intent returns what an agent of a population, i of all, wants and may do. root is where it is, dt the time since the
 // last intent.
-func (t *steering) intent(p *population, a *agentState, row, i int, dt float32) intent {
-	s, me := t.s, p.Roots[row].Pos.Flat()
-	facing := p.Roots[row].Rot.Forward().Flat()
+func (t *steering) intent(p *population, a *agentState, root m3.Xform, i int, dt float32) intent {
+	s, me := t.s, root.Pos.Flat()
+	facing := root.Rot.Forward().Flat()
 	var w intent
 	switch {
 	case p.stays:

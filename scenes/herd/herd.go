@@ -73,10 +73,7 @@ func (s *Scene) start(opt *Options) (err error) {
 		systems = append(systems, s.far)
 	}
 	if err = s.Start(systems...); err == nil {
-		err = s.Spawn(roam, opt.Agents, 0)
-	}
-	if s.far != nil {
-		s.far.Begin()
+		err = s.Spawn(roam, opt.Agents, 0, s.far)
 	}
 	return err
 }
@@ -87,7 +84,7 @@ func (s *Scene) Step(in scenes.Input) error {
 	if s.far == nil {
 		return s.Tick()
 	}
-	if err := s.far.Move(&in); err != nil {
+	if err := s.far.Move(&in, arche.Entity{}); err != nil {
 		return err
 	}
 	if err := s.Tick(); err != nil {

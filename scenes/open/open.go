@@ -57,7 +57,7 @@ type Setup struct {
 	STRNN      string   `json:"strnn"`
 	Keypose    string   `json:"keypose"`
 
-	// GPUBeyond is the distance from the camera from which on dogs of the herd live on a GPU, m; 0: none does. Tapes know none: what a GPU
+	// GPUBeyond is the distance from the camera from which on dogs of the herd, or those of Character in the crowd, live on a GPU, m; 0: none does. Tapes know none: what a GPU
 	// computes differs from the processor's in the last bits.
 	GPUBeyond float32 `json:"-"`
 
@@ -136,7 +136,7 @@ type Resources struct {
 	// require it.
 	Character func(name string) (*matching.File, error)
 
-	// GPU says where dogs of a skeleton live that are far from the camera, and what draws them from there. An error is why they have no
+	// GPU says where agents of a skeleton live that are far from the camera, and what draws them from there. An error is why they have no
 	// GPU: then they stay on the processor. nil: they live on any GPU, and their bones are read back.
 	GPU func(of *skel.Skeleton) (resident.Options, error)
 
@@ -171,8 +171,8 @@ func (s *Setup) Check() error {
 		return fmt.Errorf("--far names %d networks: want one with a stride of 2 ticks, and one of 4", len(s.Far))
 	case !(s.GPUBeyond >= 0 && s.GPUBeyond <= 1000):
 		return fmt.Errorf("--gpu-beyond %g: want 0 to 1000 m", s.GPUBeyond)
-	case s.GPUBeyond > 0 && s.Scene != "herd":
-		return fmt.Errorf("--gpu-beyond %g: only the scene herd has dogs on the GPU: add --scene herd", s.GPUBeyond)
+	case s.GPUBeyond > 0 && s.Scene != "herd" && (s.Scene != "crowd" || s.Character == ""):
+		return fmt.Errorf("--gpu-beyond %g: the dogs of the scene herd go to the GPU, and in the scene crowd those of --character: add --scene herd, or --scene crowd --character hero", s.GPUBeyond)
 	case !(s.Churn >= 0 && s.Churn <= 1000) || s.Churn > 0 && s.Scene != "crowd":
 		return fmt.Errorf("--churn %g: want 0, or in the scene crowd up to 1000", s.Churn)
 	case len(s.Kinds) > 0 && s.Scene != "crowd":

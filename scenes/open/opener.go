@@ -12,6 +12,7 @@ import (
 	"mannequin/animsys/mar"
 	"mannequin/animsys/matching"
 	"mannequin/animsys/resident"
+	"mannequin/animsys/skel"
 	predictor "mannequin/animsys/strnn"
 	"mannequin/netruntime"
 	"mannequin/scenes"
@@ -188,6 +189,9 @@ func (o *opener) crowd() func() (scenes.Scene, error) {
 	if o.Setup.Character != "" {
 		opt.Character = o.character()
 	}
+	if opt.Beyond = o.GPUBeyond; o.GPUBeyond > 0 && o.err == nil {
+		opt.GPU = o.gpu(opt.Character.Character().Skel)
+	}
 	return with(crowd.New, opt)
 }
 
@@ -195,18 +199,26 @@ func (o *opener) herd() func() (scenes.Scene, error) {
 	near, far := o.dogs()
 	opt := herd.Options{Options: o.options, Model: near, Far: far, Beyond: o.GPUBeyond}
 	if o.GPUBeyond > 0 && o.err == nil {
-		gpu, err := resident.Options{}, error(nil)
-		if o.GPU != nil {
-			gpu, err = o.GPU(near.Skel)
-		}
-		if err == nil {
-			gpu.Log = o.Log
-			opt.GPU = &gpu
-		} else if o.Log != nil {
-			o.Log.Warn("no GPU for dogs far away: they stay on the processor", "why", err)
-		}
+		opt.GPU = o.gpu(near.Skel)
 	}
 	return with(herd.New, opt)
+}
+
+// gpu says where agents of a skeleton live that are far away; nil: on the processor.
+func (o *opener) gpu(of *skel.Skeleton) *resident.Options {
+	var gpu resident.Options
+	var err error
+	if o.GPU != nil {
+		gpu, err = o.GPU(of)
+	}
+	if err != nil {
+		if o.Log != nil {
+			o.Log.Warn("no GPU for those far away: they stay on the processor", "why", err)
+		}
+		return nil
+	}
+	gpu.Log = o.Log
+	return &gpu
 }
 
 func (o *opener) people() func() (scenes.Scene, error) {

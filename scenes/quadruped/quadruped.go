@@ -75,7 +75,7 @@ func (s *Scene) start(n int) (err error) {
 		return err
 	}
 	s.drive.Dog = s.dog
-	return s.Spawn(roam, n, elbowRoom)
+	return s.Spawn(roam, n, elbowRoom, nil)
 }
 
 // Step runs one tick. A dog that leaves the terrain starts again in its middle.

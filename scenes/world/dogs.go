@@ -7,11 +7,13 @@ import (
 	"mannequin/animsys/control"
 	"mannequin/animsys/feature"
 	"mannequin/animsys/mann"
+	"mannequin/animsys/resident"
 	"mannequin/engine/m3"
 	"mannequin/scenes"
 	"mannequin/scenes/internal/overlay"
 	"mannequin/scenes/internal/steer"
 
+	arche "github.com/mlange-42/arche/ecs"
 	"github.com/mlange-42/arche/generic"
 )
 
@@ -39,7 +41,7 @@ func (p *Pack) Init(opt *Options, m *mann.Model, far []*mann.Model, n int, setti
 		return err
 	}
 	dogs, err := Add(&p.World, p.Dogs, setting, p.ahead, func(row int) [3]float32 {
-		return scenes.Coat(opt.Seed + uint64(p.Crowd.Entity(row).ID()))
+		return p.coat(p.Crowd.Entity(row))
 	})
 	if err != nil {
 		return err
@@ -48,6 +50,9 @@ func (p *Pack) Init(opt *Options, m *mann.Model, far []*mann.Model, n int, setti
 	p.Experts.Step(p.Dogs.Experts(), 0, 0)
 	return nil
 }
+
+// coat returns the colour of a dog.
+func (p *Pack) coat(e arche.Entity) [3]float32 { return scenes.Coat(p.Seed + uint64(e.ID())) }
 
 // Herd returns a system that makes dogs wander about on the terrain, keep apart, and make way for the
 // dog that the player controls.
@@ -60,12 +65,32 @@ func (p *Pack) Herd() *steer.Roam {
 	return r
 }
 
+// NewFar moves those dogs of a pack to a GPU that are farther from the camera than beyond, m. It steers by roam, which is not yet in a schedule. opt
+// needs neither capacity nor ground. It returns nil if there is no GPU for them: see World.NewFar.
+func (p *Pack) NewFar(roam *steer.Roam, beyond float32, opt resident.Options) (*Far, error) {
+	goals := generic.NewMap1[control.Goal](&p.ECS)
+	f, err := p.World.NewFar(p.Populations[0], FarOptions{
+		Beyond: beyond, GPU: opt,
+		Open:  func(o resident.Options) (*resident.Crowd, error) { return resident.New(p.Dogs.Model, o) },
+		Ready: func(row int) bool { return p.Dogs.Stride(row) == 1 },
+		Goal:  func(e arche.Entity, g control.Goal) { *goals.Get(e) = g },
+	})
+	if f != nil {
+		roam.Roots, roam.Control = f.Gather, f.SetGoal
+	}
+	return f, err
+}
+
 // Spawn adds n dogs of a herd around the origin, each looking its own way. The innermost room
-// places stay free.
-func (p *Pack) Spawn(r *steer.Roam, n, room int) error {
+// places stay free. far, which may be nil, gets to know them.
+func (p *Pack) Spawn(r *steer.Roam, n, room int, far *Far) error {
 	for i := range n {
-		if _, err := r.Spawn(Sunflower(room + i)); err != nil {
+		e, err := r.Spawn(Sunflower(room + i))
+		if err != nil {
 			return err
+		}
+		if far != nil {
+			far.Add(p.coat(e))
 		}
 	}
 	return nil

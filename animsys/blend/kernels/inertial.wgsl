@@ -4,6 +4,7 @@
 // The place of the numbers of a row, and of a joint.
 const ease_begun = 1u;
 const ease_fading = 2u;
+const ease_jumps = 3u; // 1: the next pose does not continue the last; 2: nor does the next root
 const ease_last = 4u;
 const ease_older = 7u;
 const ease_off = 10u;
@@ -96,7 +97,8 @@ fn ease(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 	let at = row + ease_joints + joint_size * min(thread, joints - 1u);
 	let seen = rows[row];
 	let was_begun = rows[row + ease_begun] != 0.0;
-	let begun = jumped(base) && seen > 0.0;
+	let announced = rows[row + ease_jumps];
+	let begun = (jumped(base) || announced > 0.0) && seen > 0.0;
 	let learns = was_begun && !begun;
 	let fading = begun || rows[row + ease_fading] != 0.0;
 	// How much faster the root went and turned before.
@@ -111,7 +113,7 @@ fn ease(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 	var root_goes = vec3<f32>();
 	var root_turns = vec3<f32>();
 	let most = ease_fastest * ease_dt;
-	if sqrt(dot(before, before)) <= most && sqrt(dot(here, here)) <= most && abs(turned_by) <= most && abs(turns_by) <= most {
+	if announced < 2.0 && sqrt(dot(before, before)) <= most && sqrt(dot(here, here)) <= most && abs(turned_by) <= most && abs(turns_by) <= most {
 		let more = turned(before - here, -yaw);
 		root_goes = vec3<f32>(more.x, 0.0, more.y) * (1.0 / ease_dt);
 		root_turns = vec3<f32>(0.0, (turned_by - turns_by) / ease_dt, 0.0);
@@ -262,6 +264,7 @@ fn ease(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 		rows[row] = select(min(seen + 1.0, 2.0), 0.0, bad);
 		rows[row + ease_begun] = select(0.0, 1.0, begun && !bad);
 		rows[row + ease_fading] = select(0.0, 1.0, all == 1u);
+		rows[row + ease_jumps] = 0.0;
 		eased(base);
 	}
 }

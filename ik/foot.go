@@ -247,7 +247,7 @@ func (f *Foot) brake(y, dt float32) float32 {
 // support lets a foot come down where it comes to rest, which is at a place over the ground with velocity v.
 func (f *Foot) support(at, v m3.Vec3, o *FootLock) {
 	f.supports, f.locked, f.catchesUp = true, true, false
-	on := v.Scale(o.Press / (2 * math.Ln2)) // along the spring
+	on := v.Scale(o.Press / (4 * math.Ln2)) // the spring leads on by a few millimetres more, and back
 	f.lockPos = at.Add(on)
 	f.offset, f.vel = on.Neg(), v
 	f.offset.Y, f.vel.Y = max(f.height-TipHeight, 0), f.climb

@@ -95,10 +95,10 @@ func (s *steering) rig(roles *ik.Roles, identity string) (rig generator.Rig, err
 	return rig, err
 }
 
-// standing is the rig of poses with features, which tell when people's feet stand.
+// standing is the rig of poses with features, which tell when people's feet stand: those of quick people.
 func (s *steering) standing(rig generator.Rig, err error) (generator.Rig, error) {
 	c := s.character
-	if err != nil || !c.upright {
+	if err != nil || !c.upright || !c.Responsive {
 		return rig, err
 	}
 	var bits []uint8

@@ -197,7 +197,7 @@ const actionRamp = 0.25
 func (s *AdaptiveStream) Plan(i0, i1 int) {
 	for _, r := range s.due[i0:i1] {
 		row := int(r)
-		w, _ := s.plan(row, 0, 0)
+		w, _ := s.plan(row, 0, 0, false)
 		s.agents[row].Wait, s.agents[row].Since = 0, 0 // it never searches
 		var future [mann.Aheads]body
 		s.future(row, &w, mann.AheadStep, future[:])

@@ -375,7 +375,7 @@ func (s *LearnedStream) Generate(frozen []bool) error {
 func (s *LearnedStream) planRows(_, i int) {
 	for row := i * planned; row < min((i+1)*planned, s.rows); row++ {
 		if s.due[row] = false; !s.frozen[row] {
-			w, due := s.plan(row, s.goesOn(row), s.must[row]&s.of.acts)
+			w, due := s.plan(row, s.goesOn(row), s.must[row]&s.of.acts, s.seated(row))
 			s.end(row, &w)
 			switch {
 			case s.acts[row].of >= 0:
@@ -412,6 +412,19 @@ func (s *LearnedStream) planRows(_, i int) {
 			s.wishes[row], s.due[row] = w, due
 		}
 	}
+}
+
+// seated reports whether a row stays with its hips behind its feet: it gets up before it goes.
+func (s *LearnedStream) seated(row int) bool {
+	return s.rest[row].of >= 0 && s.of.feet(s.row(row)).Z > s.of.restBehind()
+}
+
+// restBehind is how far the hips of a body that first has to get up are behind its feet, m. Those of animals are.
+func (c *Character) restBehind() float32 {
+	if c.upright {
+		return 0.2
+	}
+	return math.MaxFloat32
 }
 
 // end ends a row's action that is nearly over, if it is to stand in a stance with idles: it begins to play one of them.

@@ -352,6 +352,38 @@ func TestActionsBeginAndEnd(t *testing.T) {
 	}
 }
 
+// A person who sits gets up before it goes, over feet that stay under it.
+func TestGetsUpFirst(t *testing.T) {
+	f := must.Get(models.OpenCharacter("hero"))(t)
+	for k, yaw := range []float32{0, 1, 2, math.Pi, -2, -1} {
+		r := newRester(t, f)
+		r.steps(animsys.TickRate)
+		r.goal.Action = actionOf(t, f, "sit")
+		r.steps(3*animsys.TickRate + 10*k)
+		way := r.crowd.Root(r.e).Rot.Rotate(m3.YawQuat(yaw).Forward())
+		var slid [2]float32
+		up, goes := 0, 0
+		for was := r.feet(r.steps(1)[0]); goes == 0 && up < 2*animsys.TickRate; up++ {
+			back := r.crowd.Root(r.e).Rot.Conj().Rotate(way)
+			*r.goal = control.Goal{Move: back, Face: back, Speed: 3.5}
+			at, pose := r.crowd.Root(r.e).Pos, r.steps(1)[0]
+			feet := r.feet(pose)
+			if r.crowd.Root(r.e).Pos.Dist(at)*animsys.TickRate > 3 {
+				goes = up
+			}
+			for i := range feet {
+				if feet[i].Y < stood+0.01 && pose[0].Y < 0.9 && goes == 0 {
+					slid[i] += feet[i].Dist(was[i])
+				}
+			}
+			was = feet
+		}
+		if worst := max(slid[0], slid[1]); worst > 0.1 || goes == 0 || goes > 80 {
+			t.Errorf("it goes to %.0f rad from a seat: its feet slide by %.2f m, and it goes after %d ticks", yaw, worst, goes)
+		}
+	}
+}
+
 // A person who stands sets off to a run by steps: no foot is dragged over the ground as the pose changes.
 func TestSetsOffBySteps(t *testing.T) {
 	f := must.Get(models.OpenCharacter("hero"))(t)

@@ -135,7 +135,7 @@ func (s *LearnedStream) NewShader(at ShaderPlaces) (*Shader, error) {
 		{"spin_most", t.Spin}, {"spot_most", t.Spot}, {"asked_velocity", t.WishVelocity}, {"asked_facing", t.WishFacing}, {"lead", t.Lead}, {"accel_most", t.Accel}, {"stay_cost", t.Stay},
 		{"follow_share", 1 - m3.Exp(-math.Ln2*dt/t.Follow)}, {"share_most", t.Share}, {"away_most", t.Away}, {"turned_most", t.Turned},
 		{"walk_ahead", l.walks[0]}, {"walk_back", l.walks[1]},
-		{"rest_share", restShare}, {"rest_eases", restEases}, {"rest_soon", restSoon}, {"rest_near", restNear}, {"rest_out", restOut}, {"rest_sits", restSits},
+		{"rest_share", restShare}, {"rest_eases", restEases}, {"rest_soon", restSoon}, {"rest_near", restNear}, {"rest_out", restOut}, {"rest_sits", restSits}, {"rest_behind", l.restBehind()},
 		{"rest_waits", restWaits}, {"again", again}, {"calm", calm}, {"beginning", beginning}, {"fastest_any", l.fastest[maxTags]},
 		{"upper_speed", upperSpeed}, {"upper_out", upperOut}, {"upper_turn", upperShare},
 	} {

@@ -213,10 +213,13 @@ func (s *steering) begin(frozen []bool) error {
 }
 
 // plan advances the simulated body of a row by a tick toward what its goal asks for, and reports whether a search is due. An action with the tags
-// apart does not count: the row goes on in the stance with the tags keeps.
-func (s *steering) plan(row int, apart, keeps Tags) (w wish, due bool) {
+// apart does not count: the row goes on in the stance with the tags keeps. One that waits stays where it is.
+func (s *steering) plan(row int, apart, keeps Tags, waits bool) (w wish, due bool) {
 	a, t := &s.agents[row], &s.tuning
 	w = s.wish(&s.goals[row], &a.Body, a.At, apart, keeps)
+	if waits {
+		w.velocity, w.turn, w.facing, w.path = m3.Vec3{}, 0, a.Body.At.Yaw, control.Route{}
+	}
 	s.step(row, &a.Body, w.velocity, w.facing, dt)
 	w.stands = stands(a, &w)
 	w.rests = w.stands && s.character.idle != 0 && w.must == 0

@@ -158,7 +158,7 @@ func (s *Stream) advance(row int) {
 // decide advances the simulated body of a row by a tick, and finds out which frame follows and whether the row looks for another.
 func (s *Stream) decide(row int, l *look) {
 	a, frame, d := &s.agents[row], s.frames[row], s.db
-	w, due := s.plan(row, 0, 0)
+	w, due := s.plan(row, 0, 0, false)
 	c := d.span(frame)
 	next := c.next(frame)
 	if w.rests = w.rests && !(c.once && next >= 0); w.rests { // who plays a clip once plays it to its end

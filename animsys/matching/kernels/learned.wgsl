@@ -368,6 +368,11 @@ fn plan(@builtin(global_invocation_id) id: vec3<u32>) {
 		must = vec2<u32>(shows.x & acts_low, shows.y & acts_high);
 	}
 	read_goal(base, goal, must);
+	if rows[base + at_rest] >= 0.0 && feet_of(base + at_state).y > rest_behind { // it gets up before it goes
+		put2(base + at_wish, vec2<f32>(0.0));
+		rows[base + at_wish_turn] = 0.0;
+		rows[base + at_wish_facing] = rows[base + at_body + 2u];
+	}
 	let velocity = get2(base + at_wish);
 	let facing = rows[base + at_wish_facing];
 	let own = rows[base + at_place + 2u];

@@ -15,7 +15,7 @@ import (
 // SaveMotion writes the state of an agent's motion into st: what its generator saves, with its control, and what inertialization still has to
 // ease. It returns where the origin of the state's space lies, m, whose height is the agent's floor. An agent leaves the crowd by it, for where
 // SpawnSaved or mannequin/animsys/resident takes its motion up; Despawn removes it here. What the crowd itself remembers of it is not in st:
-// locked feet, clips that play, what it looks at. By how much these have changed its pose is eased, too. An agent with a character of its own
+// locked feet, clips that play, what it looks at. What they have changed of its pose is eased, too. An agent with a character of its own
 // is refused. Call it between ticks: within one it fails.
 func (c *Crowd) SaveMotion(st *generator.State, e arche.Entity) (origin m3.Vec3, err error) {
 	if err := c.claimBetween("SaveMotion"); err != nil {
@@ -98,7 +98,7 @@ func (c *Crowd) SpawnSaved(st *generator.State, origin m3.Vec3) (arche.Entity, e
 func (c *Crowd) leave(st *generator.State, row int) {
 	pos, rot, stood := slices.Clone(c.Skel.Offsets), make([]m3.Quat, c.joints), make([]m3.Xform, c.joints)
 	root, b := c.Poses.Roots[row], &c.inertial[c.rates[row].span]
-	if !b.Shown(row, root, pos, rot) {
+	if c.fresh[row] || !b.Shown(row, root, pos, rot) { // it was placed elsewhere: nothing was shown there
 		b.Leave(st, row)
 		return
 	}
@@ -109,5 +109,10 @@ func (c *Crowd) leave(st *generator.State, row int) {
 	job.Contacts, job.Steps, job.Shifts, job.Goings = nil, nil, nil, nil
 	job.Lock.On = 0
 	job.Run(0, 1)
-	b.LeaveShown(st, row, root, c.now[row*c.joints:][:c.joints], stood)
+	shown := slices.Clone(c.now[row*c.joints:][:c.joints])
+	by := root.Pos.Sub(c.in(row, c.Roots[row].Pos)).Flat() // it was nudged: its pose goes along
+	for j := range shown {
+		shown[j].Pos = shown[j].Pos.Add(by)
+	}
+	b.LeaveShown(st, row, root, shown, stood)
 }

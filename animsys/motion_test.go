@@ -8,6 +8,8 @@ import (
 	"mannequin/animsys/generator"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
+
+	arche "github.com/mlange-42/arche/ecs"
 )
 
 // An agent that leaves a crowd by SaveMotion and comes back by SpawnSaved goes where one goes that stayed, to the bit, in the world's space
@@ -70,6 +72,45 @@ func TestMotionHandedOver(t *testing.T) {
 			st.Data = data
 			if _, err := c.SpawnSaved(&st, m3.Vec3{}); err == nil || !strings.HasPrefix(err.Error(), "animsys: SpawnSaved: ") || c.Agents() != 1 {
 				t.Errorf("%s: %v, %d agents", what, err, c.Agents())
+			}
+		}
+	})
+}
+
+// An agent that is handed over right after it was placed elsewhere, or nudged, is there at once: its way there is nothing to ease.
+func TestMotionPlaced(t *testing.T) {
+	forAll(t, func(t *testing.T, k kind) {
+		for what, move := range map[string]func(a *actors, e arche.Entity) error{
+			"placed": func(a *actors, e arche.Entity) error {
+				return a.people.Place(e, a.people.Root(e).Pos.Add(m3.V(1500, 0, 40)), 1)
+			},
+			"nudged": func(a *actors, e arche.Entity) error { return a.people.Nudge(e, m3.V(0.5, 0, 0)) },
+		} {
+			var hips [2][]m3.Vec3
+			for i, leaves := range []bool{false, true} {
+				a := k.scene(t, 2, 1)
+				e := must.Get(a.start(0))(t)
+				for tick := range 100 {
+					a.control(e, 0, tick)
+					a.step(1)
+				}
+				must.Do(t, move(a, e))
+				if leaves {
+					var st generator.State
+					origin := must.Get(a.people.SaveMotion(&st, e))(t)
+					must.Do(t, a.people.Despawn(e))
+					e = must.Get(a.people.SpawnSaved(&st, origin))(t)
+				}
+				for tick := 100; tick < 106; tick++ {
+					a.control(e, 0, tick)
+					a.step(1)
+					hips[i] = append(hips[i], a.people.Bones(e)[0].Pos)
+				}
+			}
+			for tick := range hips[0] {
+				if d := hips[0][tick].Flat().Dist(hips[1][tick].Flat()); d > 0.12 {
+					t.Fatalf("%s, handed over and %d ticks later: hips are %.2f m from those of one that stays", what, tick+1, d)
+				}
 			}
 		}
 	})

@@ -10,8 +10,8 @@ import (
 // FootLock decides when a foot has contact and how it is held in place.
 //
 // A foot gains contact when it is lower than Height and slower than On while it slows down, or
-// slower than Off. It loses contact when it has risen by Rise, or is faster and has risen by Hold. A contact that the
-// caller gives ends early when the foot is faster than Off and has risen by Rise. A foot in contact
+// slower than Off. It loses contact when it has risen by Rise, or is faster and has risen by Hold. Without Support, a contact
+// that the caller gives ends early when the foot is faster than Off and has risen by Rise. A foot in contact
 // is locked to the ground until the flat pose's foot is Radius away. Then, and when it loses contact,
 // it eases back to the flat pose's place, with a small step if that still slides on. Nobody hurries
 // under a body that stands: such a step may take longer.
@@ -29,7 +29,7 @@ type FootLock struct {
 	Halflife float32 // half-life of the way back over the ground, s; 0.06, people 0.1
 	Step     float32 // half-life of the way back of a foot that hardly moves in the flat pose, s; 0 is Halflife, people 0.15
 	Press    float32 // half-life of the way down to the ground and up again, s; 0.02, people 0.04
-	Support  float32 // greatest distance of a foot from below its hip at which it carries a body on two legs, as a share of the leg's length; 0: it need not
+	Support  float32 // how far over the ground a foot may be from its hip and still carry a body on two legs, as a share of the leg's length; 0: it need not
 	Roll     float32 // speed above which the toe of a standing foot comes down and rises with the flat pose's, m/s: it rolls over heel and toe; 0: it does not
 }
 
@@ -267,7 +267,7 @@ func (f *Foot) lock(free, v m3.Vec3, o *FootLock, pace, room, dt float32) m3.Vec
 		f.support(f.path.out, v, o)
 	}
 	f.comes = false
-	if f.supports {
+	if f.supports = f.supports && f.given && o.Support > 0 && !f.falls && !f.steps; f.supports {
 		f.contact, f.leaving = true, false
 	}
 	f.catchesUp = f.catchesUp && f.contact

@@ -62,7 +62,7 @@ func (s *Legged) lean(m []m3.Xform, plans []legPlan, b *Body, going *Going) {
 	s.tiltBody(m)
 }
 
-// on returns it over the ground, in the row's unit.
+// on returns it over the ground, in metres of the world.
 func (g *Going) on(unit float32) Going {
 	return Going{g.Leans, g.Bows, g.Velocity.Flat().Scale(unit), g.Accel.Flat().Scale(unit), g.Tilt.Flat()}
 }

@@ -22,8 +22,8 @@ func (b *Inertial) Leave(st *generator.State, row int) {
 	b.Visit(st, row)
 }
 
-// LeaveShown is Leave for a row whose pose has not been shown as Run left it, but as shown, where the other Inertial's is shown as stood: of the
-// same pose, as on the ground. Both are (joints), with the row's root at root. What differs is to be eased, too.
+// LeaveShown is Leave for a row that was drawn differently from what Run returned, for example with locked feet: shown is the pose as drawn, and
+// stood the pose as the other side will draw it, both (joints), with the row's root at root. The difference is eased, too.
 func (b *Inertial) LeaveShown(st *generator.State, row int, root m3.Xform, shown, stood []m3.Xform) {
 	n := len(b.parents)
 	one := NewInertial(1, b.parents)
@@ -70,7 +70,12 @@ func (b *Inertial) Resume(st *generator.State, row int) error {
 		st.Fail(fmt.Errorf("the state has inertialization of %d joints, want %d", joints, len(b.parents)))
 	}
 	if st.Err() == nil {
-		b.Visit(st, row)
+		b.visit(st, row)
+	}
+	if st.Err() == nil {
+		if err := b.check(row, farthest, swiftest, largest); err != nil {
+			st.Fail(err)
+		}
 	}
 	if st.Err() == nil && st.Read() != len(st.Data) {
 		st.Fail(errors.New("the state goes on after its agent"))
@@ -85,15 +90,15 @@ func (b *Inertial) Resume(st *generator.State, row int) error {
 	return nil
 }
 
-// A row with more than these is none that Run leaves.
+// A row with more than these is taken from no other Inertial.
 const (
 	farthest = 1e3 // m, from the root
 	swiftest = 1e4 // m/s, rad/s
 	largest  = 1e3 // number of a rotation: Run does not make a generator's rotations unit ones
 )
 
-// check returns an error for a row that was read and is none that Run leaves.
-func (b *Inertial) check(row int) error {
+// check returns an error for a row that was read and is none that Run leaves, or that has a greater distance, speed or number of a rotation.
+func (b *Inertial) check(row int, farthest, swiftest, largest float32) error {
 	s, h, n := &b.state[row], &b.hips[row], len(b.parents)
 	if s.seen > 2 {
 		return fmt.Errorf("inertialization of the state knows %d poses", s.seen)

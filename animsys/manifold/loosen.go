@@ -34,7 +34,7 @@ func (e *Editor) runParts(job *Edit, centred bool) (EditReport, error) {
 	for i, done := 0, 0; i < parts; i++ {
 		to := ((i+1)*job.Iterations + parts - 1) / parts
 		if i > 0 {
-			if to == done {
+			if done == job.Iterations {
 				break
 			}
 			if centred && i == parts/2 {

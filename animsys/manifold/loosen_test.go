@@ -7,6 +7,7 @@ import (
 
 	"mannequin/animsys/feature"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 )
 
 // A foot that steps slowly while its contacts are on creeps for a second. A loosened one stands, and steps when
@@ -50,5 +51,21 @@ func TestEditLoosen(t *testing.T) {
 	t.Logf("creep %.4f m of %.4f, loosened %.4f of %.4f", creep[0], way[0], creep[1], way[1])
 	if creep[1]/way[1] > 0.5*creep[0]/way[0] {
 		t.Errorf("a loosened foot creeps by %g of %g m, another by %g of %g", creep[1], way[1], creep[0], way[0])
+	}
+}
+
+// An edit takes as many steps as it is asked for, in however many parts.
+func TestEditSteps(t *testing.T) {
+	m := made(t, 32, 9)
+	const length = 40
+	for steps := range 10 {
+		for _, loosen := range []float32{0, DefaultLoosen} {
+			job := &Edit{Batch: 1, Length: length, Rows: m.stray(t, 1, length, 3), Stand: make([]float32, length*len(m.feet())), Iterations: steps, Loosen: loosen}
+			e := must.Get(m.NewEditor(EditorOptions{Batch: 1, Length: length, Workers: 1}))(t)
+			if r := must.Get(e.Run(job))(t); r.Steps != steps {
+				t.Errorf("Loosen %g: %d steps, want %d", loosen, r.Steps, steps)
+			}
+			e.Close()
+		}
 	}
 }

@@ -76,10 +76,10 @@ func (c *Crowd) NewMesh(m *body.Mesh, most int) (*Mesh, error) {
 
 // Close frees the mesh, between ticks: Skin no longer takes it, and its memory is of no use. Closing twice is harmless.
 func (m *Mesh) Close() error {
-	c := m.crowd
-	if c == nil {
+	if m == nil || m.crowd == nil {
 		return nil
 	}
+	c := m.crowd
 	m.crowd = nil
 	if c.closed || c.gpu == nil {
 		return nil

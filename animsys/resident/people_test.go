@@ -56,6 +56,8 @@ func wander(l *matching.Learned, tick int) control.Goal {
 		}
 	}
 	switch tick / 45 % 20 {
+	case 0:
+		g.Speed = l.FastestSpeed() // more than it can speed up by at once
 	case 1:
 		g.Turn = 0.5
 		asks("hit") // with the upper body
@@ -87,12 +89,14 @@ func wander(l *matching.Learned, tick int) control.Goal {
 		g = control.Goal{}
 		asks("hit")
 		asks("pose")
+	case 18:
+		g.Move, g.Speed = m3.V(0, 0, -1), l.FastestSpeed()
 	}
 	return g
 }
 
 // The places of numbers in a row that animsys/matching documents: those of one tick, and those that say what it plays.
-const onlyTick, ofTick, restarted, acting, resting, soon, upper = 34, 44, 18, 25, 28, 33, 44
+const onlyTick, ofTick, accel, restarted, acting, resting, soon, upper = 34, 44, 8, 18, 25, 28, 33, 44
 
 // plays are numbers of a row that say what it plays.
 var plays = []int{restarted, 21, 22, 23, 24, acting, 26, resting, 29, 32, soon, upper, 45}
@@ -140,7 +144,7 @@ func TestLearnedShader(t *testing.T) {
 				}
 				cpu := here(t, l, o, at...)
 				var root, apart, number, swing float32
-				var seen [5]int // acts, idles, jumps of poses, other choices, acts of the upper body
+				var seen [6]int // acts, idles, jumps of poses, other choices, acts of the upper body, accelerations at their bound
 				var a, b []m3.Xform
 				joints := l.Skel.Len()
 				for tick := range ticks {
@@ -154,7 +158,7 @@ func TestLearnedShader(t *testing.T) {
 					a, b = must.Get(c.Bones(a, 0, 1, 2, 3))(t), must.Get(cpu.Bones(b, 0, 1, 2, 3))(t)
 					for i := range n {
 						is, want := must.Get(c.Packed(i))(t), must.Get(cpu.Packed(i))(t)
-						for k, on := range []bool{want[acting] >= 0, want[resting] >= 0, want[27] == 1, !samePlay(is, want), want[upper] >= 0} {
+						for k, on := range []bool{want[acting] >= 0, want[resting] >= 0, want[27] == 1, !samePlay(is, want), want[upper] >= 0, m3.Abs(m3.V(want[accel], 0, want[accel+1]).Len()-l.Tuning().Accel) < 1e-2} {
 							if on {
 								seen[k]++
 							}
@@ -181,12 +185,12 @@ func TestLearnedShader(t *testing.T) {
 						must.Do(t, c.Repack(i, want))
 					}
 				}
-				t.Logf("joints at most %.4f mm off, or as far as micrometres move them, %.1f mm; roots %.4f mm; numbers of the state %.2g; of %d states %d act, %d idle, %d have jumped, %d act with the upper body, and %d play something else",
-					1000*apart, 1000*swing, 1000*root, number, n*ticks, seen[0], seen[1], seen[2], seen[4], seen[3])
+				t.Logf("joints at most %.4f mm off, or as far as micrometres move them, %.1f mm; roots %.4f mm; numbers of the state %.2g; of %d states %d act, %d idle, %d have jumped, %d act with the upper body, %d speed up or brake as hard as they may, and %d play something else",
+					1000*apart, 1000*swing, 1000*root, number, n*ticks, seen[0], seen[1], seen[2], seen[4], seen[5], seen[3])
 				if !(root < 1e-5 && apart < 1e-4 && number < 5e-4) || apart == 0 {
 					t.Error("that is too far")
 				}
-				if seen[0] < 100 || seen[1] < 100 || seen[2] < 30 || seen[3] > 2 || of.name == "hero" && seen[4] < 30 {
+				if seen[0] < 100 || seen[1] < 100 || seen[2] < 30 || seen[3] > 2 || of.name == "hero" && (seen[4] < 30 || seen[5] < 30) {
 					t.Error("too little happens, or too much differs")
 				}
 			})

@@ -42,7 +42,7 @@ func (o *options) conflicts(given func(flag string) bool) error {
 		refuse("replay", "the tape holds the scene's setup", setupFlags...),
 		refuse("replay", "a tape repeats each bit, and a GPU's bits are not the processor's", "gpu-beyond"),
 		refuse("record", "a tape repeats each bit, and a GPU's bits are not the processor's", "gpu-beyond"),
-		refuse("skin", "dogs on the GPU are drawn with their own bodies only", "gpu-beyond"),
+		refuse("skin", "agents on the GPU are drawn with their own bodies only", "gpu-beyond"),
 		refuse("replay", "a tape is either recorded or played", "record"),
 		refuse("replay", "--verify plays a tape without pictures", "no-render"),
 		refuse("verify", "nothing is drawn", pictureFlags...),

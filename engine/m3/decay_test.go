@@ -1,6 +1,9 @@
 package m3
 
-import "testing"
+import (
+	"math/rand/v2"
+	"testing"
+)
 
 // An offset of nearly half a turn that still grows comes back the way it came, and not the other way round.
 func TestDecayStaysOnItsSide(t *testing.T) {
@@ -21,6 +24,20 @@ func TestDecayStaysOnItsSide(t *testing.T) {
 			if q.RotationVector().Len() > 1e-3 || fastest > 70 {
 				t.Errorf("%g rad at %g rad/s: %g rad are left, the fastest turn is %g rad/s", angle, speed, q.RotationVector().Len(), fastest)
 			}
+		}
+	}
+}
+
+// A step of many offsets is the step of one, to the bit.
+func TestDecaySame(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20000 {
+		v := func() Vec3 { return V(r.Float32()-0.5, r.Float32()-0.5, 10*r.Float32()) }
+		halflife, dt, x, speed := r.Float32(), r.Float32()/10, v(), v()
+		decay := NewDecay(halflife, dt)
+		a, b := decay.Vec(x, speed)
+		if c, d := DecayVec(x, speed, halflife, dt); a != c || b != d {
+			t.Fatalf("%v and %v, alone %v and %v", a, b, c, d)
 		}
 	}
 }

@@ -36,9 +36,12 @@ func (c *counting) NewProgram(string) (uint32, error) {
 }
 
 func (c *counting) NewBuffer(int64) (uint32, error) {
-	c.made++
-	c.buffers[uint32(c.made)] = true
-	return uint32(c.made), nil
+	name := uint32(1) // as OpenGL does, it gives names out again
+	for c.buffers[name] {
+		name++
+	}
+	c.buffers[name] = true
+	return name, nil
 }
 
 // TestFree: what Free has freed is gone, once, and nothing else is.
@@ -66,6 +69,11 @@ func TestFree(t *testing.T) {
 				t.Error("there are ", left(), " and ", len(w.groups))
 			}
 		}
+		other := must.Get(w.Memory("comes in its place", 512))(t)
+		if must.Do(t, w.Free([]*Memory{goes}, nil, nil)); left() != 2 {
+			t.Error("memory that was freed takes another's with it: there are ", left())
+		}
+		must.Do(t, w.Free([]*Memory{other}, nil, nil))
 		if o.OpenGL == nil {
 			must.Do(t, w.Write(stays, 0, make([]byte, 512)))
 		}

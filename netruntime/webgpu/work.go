@@ -420,11 +420,13 @@ func (w *Work) Free(memory []*Memory, bound []*Bound, results []*Results) error 
 		for _, m := range memory {
 			if m != nil {
 				w.gl.free(m.gl)
+				m.gl = 0 // OpenGL gives names out again
 			}
 		}
 		for _, r := range results {
 			if r != nil {
 				w.gl.free(r.gl)
+				r.gl = 0
 			}
 		}
 		return w.gl.check()

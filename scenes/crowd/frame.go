@@ -67,7 +67,7 @@ func (s *Scene) Frame(dst *scenes.Frame, alpha float32) {
 	case device != "":
 		dst.HUD = append(dst.HUD, fmt.Sprintf("on the GPU: %d far ones, %s", away, device))
 	case s.asked:
-		dst.HUD = append(dst.HUD, "all on the processor: there is no GPU for those far away")
+		dst.HUD = append(dst.HUD, "all on the processor: none of those far away can live on a GPU here")
 	}
 	if watching != "" {
 		dst.HUD = append(dst.HUD, watching)

@@ -369,7 +369,7 @@ func (p *population) agent(e arche.Entity) string {
 	if p.dogs {
 		return fmt.Sprintf("dog %d", e.ID())
 	}
-	if p.Own != nil {
+	if p.Roles != nil {
 		return fmt.Sprintf("%s %d", p.name, e.ID())
 	}
 	return fmt.Sprintf("person %d, %s", e.ID(), p.name)

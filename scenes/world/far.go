@@ -156,8 +156,8 @@ func (f *Far) Entity(number int) arche.Entity {
 	return f.all[number].entity
 }
 
-// Move lets agents go and come by their distance from the input's camera. Call it before the tick, after ApplyLOD. Agent keep, or the zero entity,
-// does not go. All come back from a GPU that is lost.
+// Move lets agents go and come by their distance from the input's camera. Call it before the tick, after ApplyLOD. The agent keep stays; the zero
+// entity is none. All come back from a GPU that is lost.
 func (f *Far) Move(in *scenes.Input, keep arche.Entity) error {
 	lost, gone, come := f.gpu.Device() == "", 0, 0
 	for i := range f.all {

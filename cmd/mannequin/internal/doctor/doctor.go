@@ -118,7 +118,7 @@ func besides(name string) string {
 
 // openGL asks the demo whether OpenGL has compute shaders: this program has no OpenGL.
 func openGL(demo string) finding {
-	f := finding{Name: "compute shaders", Remedy: "demo --gpu-beyond leaves all dogs on the processor"}
+	f := finding{Name: "compute shaders", Remedy: "demo --gpu-beyond leaves all on the processor"}
 	if _, err := os.Stat(demo); err != nil {
 		f.Detail, f.Remedy = "needs the demo, and there is no "+demo, "make build"
 		return f

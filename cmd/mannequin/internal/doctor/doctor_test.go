@@ -48,10 +48,10 @@ func TestDoctorAsksTheDemo(t *testing.T) {
 	}
 	for script, want := range map[string]finding{
 		"test $1 = opengl && echo 'OpenGL 4.6, a card'":                     {OK: true, Detail: "OpenGL 4.6, a card"},
-		"echo 'a driver talks' >&2; echo 'demo: want 4.3' >&2; exit 1":      {Detail: "want 4.3", Remedy: "demo --gpu-beyond leaves all dogs on the processor"},
-		"echo 'unknown command' >&2; exit 2":                                {Detail: demo + " opengl: exit status 2", Remedy: "demo --gpu-beyond leaves all dogs on the processor"},
-		"exit 1":                                                            {Detail: demo + " opengl: exit status 1", Remedy: "demo --gpu-beyond leaves all dogs on the processor"},
-		"echo 'OpenGL 4.6, a card'; echo 'demo: no window' >&2; kill -9 $$": {Detail: "no window", Remedy: "demo --gpu-beyond leaves all dogs on the processor"},
+		"echo 'a driver talks' >&2; echo 'demo: want 4.3' >&2; exit 1":      {Detail: "want 4.3", Remedy: "demo --gpu-beyond leaves all on the processor"},
+		"echo 'unknown command' >&2; exit 2":                                {Detail: demo + " opengl: exit status 2", Remedy: "demo --gpu-beyond leaves all on the processor"},
+		"exit 1":                                                            {Detail: demo + " opengl: exit status 1", Remedy: "demo --gpu-beyond leaves all on the processor"},
+		"echo 'OpenGL 4.6, a card'; echo 'demo: no window' >&2; kill -9 $$": {Detail: "no window", Remedy: "demo --gpu-beyond leaves all on the processor"},
 	} {
 		must.Do(t, os.WriteFile(demo, []byte("#!/bin/sh\n"+script+"\n"), 0o700))
 		want.Name = "compute shaders"

@@ -30,8 +30,8 @@ const (
 
 	// Who gets up bows over the feet: as way over height, by bowBehind of how far the hips are behind the ankles, 1/m, in full as long as the
 	// legs are at most bowLow of their length high. Who sits down bows by bowFall of how fast the hips fall, s/m, in full once they are bowFree
-	// behind the ankles, m. Neither adds to what the pose has of that.
-	bowBehind, bowLow, bowHigh, bowFall, bowFree, bowHalflife = 1.6, 0.8, 0.95, 0.9, 0.1, 0.09
+	// behind the ankles, m. Neither adds to what the pose has of that, nor more than bowMost.
+	bowBehind, bowLow, bowHigh, bowFall, bowFree, bowMost, bowHalflife = 1.6, 0.8, 0.95, 0.9, 0.1, 0.7, 0.09
 )
 
 // lean tilts the pose m of an upright body as far as people lean who go like that, moves one that has stopped over its feet, and bows one that
@@ -51,7 +51,7 @@ func (s *Legged) lean(m []m3.Xform, plans []legPlan, b *Body, going *Going) {
 		case g.Bows: // it is to stay low
 			bow = ease(behind/bowFree) * bowFall * max(-b.rise, 0)
 		}
-		bow = slow * max(bow-g.Tilt.Dot(ahead), 0)
+		bow = slow * m3.Clamp(bow-g.Tilt.Dot(ahead), 0, bowMost)
 	}
 	b.lean.next(tilt, tiltHalflife, s.DT)
 	b.over.next(over, balanceHalflife, s.DT)

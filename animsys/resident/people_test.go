@@ -56,8 +56,6 @@ func wander(l *matching.Learned, tick int) control.Goal {
 		}
 	}
 	switch tick / 45 % 20 {
-	case 0:
-		g.Speed = l.FastestSpeed() // more than it can speed up by at once
 	case 1:
 		g.Turn = 0.5
 		asks("hit") // with the upper body
@@ -89,6 +87,16 @@ func wander(l *matching.Learned, tick int) control.Goal {
 		g = control.Goal{}
 		asks("hit")
 		asks("pose")
+	}
+	return g
+}
+
+// hurry is wander, but to and fro at the largest speed now and then, faster than a body may speed up and brake.
+func hurry(l *matching.Learned, tick int) control.Goal {
+	g := wander(l, tick)
+	switch tick / 45 % 20 {
+	case 0:
+		g.Speed = l.FastestSpeed()
 	case 18:
 		g.Move, g.Speed = m3.V(0, 0, -1), l.FastestSpeed()
 	}
@@ -149,7 +157,7 @@ func TestLearnedShader(t *testing.T) {
 				joints := l.Skel.Len()
 				for tick := range ticks {
 					for i := range n {
-						g := wander(l, tick+230*i)
+						g := hurry(l, tick+230*i)
 						must.Do(t, c.SetGoal(i, g))
 						must.Do(t, cpu.SetGoal(i, g))
 					}

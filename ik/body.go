@@ -151,8 +151,7 @@ func (s *Legged) sinkBody(m []m3.Xform, legs []legPlan, b *Body) bool {
 		if s.Rig.fore[i] {
 			end = 1
 		}
-		hip, knee, ankle := m[l.hip()].Pos, m[l.knee()].Pos, m[l.ankle()].Pos
-		length := hip.Dist(knee) + knee.Dist(ankle)
+		hip, length := m[l.hip()].Pos, l.length(m)
 		reach, least := legs[i].reach*length, legs[i].minReach*length
 		d := hip.Sub(legs[i].ankle)
 		flat := d.Flat().Len()

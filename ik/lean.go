@@ -96,8 +96,7 @@ func (g *Going) lacks(ahead m3.Vec3) m3.Vec3 {
 func (s *Legged) squats(m []m3.Xform) float32 {
 	var high, length float32
 	for _, l := range s.Rig.Roles.Legs {
-		hip, knee, ankle := m[l.hip()].Pos, m[l.knee()].Pos, m[l.ankle()].Pos
-		high, length = high+hip.Y-ankle.Y, length+hip.Dist(knee)+knee.Dist(ankle)
+		high, length = high+m[l.hip()].Pos.Y-m[l.ankle()].Pos.Y, length+l.length(m)
 	}
 	return ease((bowHigh - high/max(length, tiny)) / (bowHigh - bowLow))
 }

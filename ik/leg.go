@@ -63,10 +63,10 @@ type legPlan struct {
 // terrain as it was over the flat ground; near the terrain, the sole follows the slope. step, which may be
 // nil, takes it elsewhere.
 func (s *Legged) planLeg(m []m3.Xform, l Leg, foot *Foot, step *Step, pace float32) legPlan {
-	flat, ankle, knee, hip := m[l.tip()].Pos, m[l.ankle()], m[l.knee()].Pos, m[l.hip()]
+	flat, ankle, hip := m[l.tip()].Pos, m[l.ankle()], m[l.hip()]
 	v := foot.observe(flat, s.DT)
 	stand := 1 - m3.Clamp(flat.Y/soleFadeHeight, 0, 1)
-	length := hip.Pos.Dist(knee) + knee.Dist(ankle.Pos)
+	length := l.length(m)
 	extent := hip.Pos.Dist(ankle.Pos) / max(length, tiny)
 	if step != nil && !step.advance(hip.Pos, length, s.DT) {
 		step = nil
@@ -110,7 +110,7 @@ func (s *Legged) planLeg(m []m3.Xform, l Leg, foot *Foot, step *Step, pace float
 // people, and those that are stretched too far, bend toward where foot and hips point.
 func (r *Rig) bendOf(m []m3.Xform, l Leg, foot *Foot) m3.Vec3 {
 	hip, knee, ankle := m[l.hip()], m[l.knee()].Pos, m[l.ankle()].Pos
-	bend := bendNormal(hip.Pos, knee, ankle, hip.Pos.Dist(knee)+knee.Dist(ankle))
+	bend := bendNormal(hip.Pos, knee, ankle, l.length(m))
 	sine := bend.Len()
 	share := min(sine/bendFullSine, 1)
 	if left, right := r.hips[0], r.hips[1]; left >= 0 {
@@ -126,6 +126,12 @@ func (r *Rig) bendOf(m []m3.Xform, l Leg, foot *Foot) m3.Vec3 {
 		}
 	}
 	return foot.bendPlane(hip.Rot.Conj().Rotate(bend), share)
+}
+
+// length returns the length of the leg in the pose m, from the hip over the knee to the ankle.
+func (l Leg) length(m []m3.Xform) float32 {
+	knee := m[l.knee()].Pos
+	return m[l.hip()].Pos.Dist(knee) + knee.Dist(m[l.ankle()].Pos)
 }
 
 // bendNormal returns the normal of the plane in which a limb of the given length bends. Its own

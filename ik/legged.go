@@ -245,12 +245,12 @@ func (s *Legged) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot, st
 func (s *Legged) support(m []m3.Xform, feet []Foot) {
 	var carries, may [2]bool
 	for i, l := range s.Rig.Roles.Legs {
-		f, hip, knee := &feet[i], m[l.hip()].Pos, m[l.knee()].Pos
+		f := &feet[i]
 		at := f.prev.Add(f.offset)
 		if f.locked {
 			at = f.lockPos
 		}
-		near := hip.Sub(at).Flat().Len() < s.Lock.Support*(hip.Dist(knee)+knee.Dist(m[l.ankle()].Pos))
+		near := m[l.hip()].Pos.Sub(at).Flat().Len() < s.Lock.Support*l.length(m)
 		carries[i] = near && f.locked
 		may[i] = near && f.givenContact && f.height < supportHeight
 	}

@@ -9,7 +9,7 @@ import "mannequin/engine/m3"
 func (r *Rig) Reach(m []m3.Xform, leg int, to m3.Vec3, foot *Foot) {
 	l, t := r.Roles.Legs[leg], r.Tree
 	hip, knee, ankle := m[l.hip()], m[l.knee()].Pos, m[l.ankle()]
-	length := hip.Pos.Dist(knee) + knee.Dist(ankle.Pos)
+	length := l.length(m)
 	extent := hip.Pos.Dist(ankle.Pos) / max(length, tiny)
 	bend := bendNormal(hip.Pos, knee, ankle.Pos, length)
 	bend = foot.bendPlane(hip.Rot.Conj().Rotate(bend), min(bend.Len()/bendFullSine, 1))

@@ -3,6 +3,7 @@ package blend
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"mannequin/animsys/generator"
 	"mannequin/engine/m3"
@@ -73,7 +74,7 @@ func (b *Inertial) Resume(st *generator.State, row int) error {
 		b.visit(st, row)
 	}
 	if st.Err() == nil {
-		if err := b.check(row, farthest, swiftest, largest); err != nil {
+		if err := b.check(row, carried); err != nil {
 			st.Fail(err)
 		}
 	}
@@ -90,15 +91,20 @@ func (b *Inertial) Resume(st *generator.State, row int) error {
 	return nil
 }
 
-// A row with more than these is taken from no other Inertial.
-const (
-	farthest = 1e3 // m, from the root
-	swiftest = 1e4 // m/s, rad/s
-	largest  = 1e3 // number of a rotation: Run does not make a generator's rotations unit ones
+// bounds are the largest numbers that a row may have.
+type bounds struct {
+	way   float32 // m, from the root
+	speed float32 // m/s, rad/s
+	turn  float32 // number of a rotation: Run does not make a generator's rotations unit ones
+}
+
+var (
+	carried = bounds{1e3, 1e4, 1e3} // of a row that comes from another Inertial
+	finites = bounds{math.MaxFloat32, math.MaxFloat32, math.MaxFloat32}
 )
 
-// check returns an error for a row that was read and is none that Run leaves, or that has a greater distance, speed or number of a rotation.
-func (b *Inertial) check(row int, farthest, swiftest, largest float32) error {
+// check returns an error for a row that was read, if Run leaves none like it, or if it is not within bounds.
+func (b *Inertial) check(row int, most bounds) error {
 	s, h, n := &b.state[row], &b.hips[row], len(b.parents)
 	if s.seen > 2 {
 		return fmt.Errorf("inertialization of the state knows %d poses", s.seen)
@@ -115,23 +121,23 @@ func (b *Inertial) check(row int, farthest, swiftest, largest float32) error {
 	}
 	turns := func(all []m3.Quat) bool {
 		for _, q := range all[row*n:][:n] {
-			if !(max(m3.Abs(q.X), m3.Abs(q.Y), m3.Abs(q.Z), m3.Abs(q.W)) <= largest) {
+			if !(max(m3.Abs(q.X), m3.Abs(q.Y), m3.Abs(q.Z), m3.Abs(q.W)) <= most.turn) {
 				return false
 			}
 		}
 		return true
 	}
-	ok := within(h.last, farthest) && within(h.in, farthest) && placed(h.root) && turns(b.last)
+	ok := within(h.last, most.way) && within(h.in, most.way) && placed(h.root) && turns(b.last)
 	if s.seen == 2 {
-		ok = ok && within(h.older, farthest) && placed(h.before) && turns(b.older)
+		ok = ok && within(h.older, most.way) && placed(h.before) && turns(b.older)
 	}
 	if s.begun {
 		ok = ok && turns(b.in)
 	}
 	if s.fading {
-		ok = ok && within(h.off, farthest) && within(h.vel, swiftest)
+		ok = ok && within(h.off, most.way) && within(h.vel, most.speed)
 		for k := row * n; ok && k < (row+1)*n; k++ {
-			ok = m3.Abs(b.off[k].Dot(b.off[k])-1) < 1e-2 && within(b.spin[k], swiftest)
+			ok = m3.Abs(b.off[k].Dot(b.off[k])-1) < 1e-2 && within(b.spin[k], most.speed)
 		}
 	}
 	if !ok {

@@ -137,7 +137,7 @@ func (b *Inertial) JointBefore(row, j int) m3.Quat {
 func (b *Inertial) Visit(st *generator.State, row int) {
 	b.visit(st, row)
 	if st.Reading() && st.Err() == nil {
-		if err := b.check(row, math.MaxFloat32, math.MaxFloat32, math.MaxFloat32); err != nil {
+		if err := b.check(row, finites); err != nil {
 			b.Reset(row)
 			st.Fail(err)
 		}

@@ -128,10 +128,10 @@ type Edit struct {
 	// Level is the share of Stand for heights, (Batch, Length, contacts): a foot that rolls off the
 	// ground rises while it stays in place. Nil: 1. See feature.Motion.Level.
 	Level []float32
-	// Loosen is a speed, m/s. A contact that still slides by it after a quarter of the steps counts half, and
-	// less if it slides faster; so again after two and three quarters. A foot may step while its contacts are
-	// on: then it does, where otherwise it would creep all the time. It is for motions whose feet slide
-	// little; those of others would stay loose. 0: all contacts count in full.
+	// Loosen is a speed, m/s. The edit measures how fast contacts slide after each quarter of the steps. A
+	// contact that slides at this speed gets half its weight, a faster one less. A foot that steps slowly while
+	// its contacts are on then steps, and does not creep all the time. Use Loosen for motions whose feet hardly
+	// slide: in others, contacts that should be held would lose their weight, too. 0: all keep their full weight.
 	Loosen float32
 	// Want and Weight add Weight·(Rows − Want)² to the cost for each value, (Batch, Length,
 	// columns): positions in metres; nil: none. See Model.AddTargets.

@@ -95,7 +95,7 @@ func (s *steering) rig(roles *ik.Roles, identity string) (rig generator.Rig, err
 	return rig, err
 }
 
-// standing is the rig of poses with features, which tell when people's feet stand: those of quick people.
+// standing gives the rig of a responsive person the contacts that the features of its poses tell.
 func (s *steering) standing(rig generator.Rig, err error) (generator.Rig, error) {
 	c := s.character
 	if err != nil || !c.upright || !c.Responsive {

@@ -490,7 +490,7 @@ func TestSkin(t *testing.T) {
 		t.Errorf("vertices are %g mm off, after a way of %g m", 1000*worst, moved)
 	}
 	other := must.Get(c.NewMesh(level, 1))(t)
-	must.Get(c.Skin(other, 0))(t) // and nobody reads it
+	must.Get(c.Skin(other, 0))(t) // the test never reads its result
 	must.Do(t, other.Close())
 	must.Do(t, other.Close())
 	if again := must.Get(c.SkinTo(nil, mesh, agents...))(t); !slices.Equal(again, got) {

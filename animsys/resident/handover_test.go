@@ -47,8 +47,8 @@ func (h handovers) sum() (mean, most, far float32) {
 	return mean, most, far
 }
 
-// TestHandover: in a tour of all that goals can ask for somebody goes to the GPU and comes back, again and again, also when it has just been put
-// elsewhere. In the tick of a handover joints move as they do without it, but for what a crowd does with feet and bodies beyond.
+// TestHandover hands an agent to the GPU and back again and again, in a tour of all that goals can ask for, and right after the agent was placed
+// elsewhere, too. In the tick of a handover, joints move as they do without it, apart from what the crowd's foot lock and leaning add.
 func TestHandover(t *testing.T) {
 	gentle := must.Get(terrain.Hills(terrain.Grid{Size: 80, Cell: 0.5}, terrain.HillsOptions{Seed: 4, MaxSlope: 0.45}))(t)
 	end := 960

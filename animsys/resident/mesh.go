@@ -12,7 +12,7 @@ import (
 // VertexLen is the float32s of a skinned vertex: place, 0, normal, 0.
 const VertexLen = 8
 
-// Mesh is a mesh on the GPU, and room for the vertices of agents that wear it. Close, or that of its crowd, frees it.
+// Mesh is a mesh on the GPU, with memory for the skinned vertices of agents. Mesh.Close frees it, and so does Crowd.Close.
 type Mesh struct {
 	crowd    *Crowd
 	vertices int

@@ -10,7 +10,7 @@
 //   - A [Retargeter] does the work for one clip. Its [Report] gives the joints' distances to
 //     their recorded positions.
 //
-// A clip is retargeted in five steps:
+// A clip is retargeted in six steps:
 //
 //  1. Axes. Up is the axis along which the person stands in most frames. If toes and knees point
 //     to the back, by the joints' left and right, the source is left-handed and is mirrored.
@@ -31,4 +31,5 @@
 //     pulled there: see Retargeter.Near and Far. If the hips are elsewhere in the source's pelvis,
 //     the pelvis keeps its copied angles and the trunk is not pulled along itself. Legs of toys are
 //     brought under the hips, and onto the ground.
+//  6. Hands. A hand that leans on the ground in the source does so here, though the arms have other lengths.
 package retarget

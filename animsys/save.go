@@ -125,7 +125,7 @@ func visitComponent[T any](st *generator.State, of *generic.Map1[T], e arche.Ent
 // The table has an entry for each group of groupRows agents: the number of their bytes, in four bytes, and the XXH3 of
 // those, eight. Workers share the groups.
 const (
-	crowdMagic = "mqcrowd\x15" // the last byte is the version
+	crowdMagic = "mqcrowd\x16" // the last byte is the version
 	headSize   = len(crowdMagic) + 8 + sumSize
 	sumAt      = headSize - sumSize // the XXH3 of what follows up to the first agent
 	counters   = 2                  // bytes

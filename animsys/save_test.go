@@ -271,7 +271,7 @@ func TestConformanceRestoreDamaged(t *testing.T) {
 		refused("more", append(slices.Clone(save), 0), "follow")
 		next := slices.Clone(save)
 		next[7]++
-		refused("another version", next, "version 22, and this program reads version 21")
+		refused("another version", next, "version 23, and this program reads version 22")
 		g.play(40, 45)
 		must.Do(t, c.Restore(save))
 		g.play(40, 50)

@@ -30,11 +30,12 @@ type FootLock struct {
 	Step     float32 // half-life of the way back of a foot that hardly moves in the flat pose, s; 0 is Halflife, people 0.15
 	Press    float32 // half-life of the way down to the ground and up again, s; 0.02, people 0.04
 	Support  float32 // how far over the ground a foot may be from its hip and still carry a body on two legs, as a share of the leg's length; 0: it need not
+	Heel     float32 // how far a standing foot behind its hip turns up about its tip, so that its leg reaches it, rad; 0: the body sinks for it
 	Roll     float32 // speed above which the toe of a standing foot comes down and rises with the flat pose's, m/s: it rolls over heel and toe; 0: it does not
 }
 
 func (o *FootLock) validate() error {
-	for _, v := range [...]float32{o.On, o.Off, o.Pace, o.Height, o.Rise, o.Hold, o.Clear, o.Radius, o.Halflife, o.Step, o.Press, o.Support, o.Roll} {
+	for _, v := range [...]float32{o.On, o.Off, o.Pace, o.Height, o.Rise, o.Hold, o.Clear, o.Radius, o.Halflife, o.Step, o.Press, o.Support, o.Heel, o.Roll} {
 		if !(v >= 0) {
 			return fmt.Errorf("ik: Legged.Lock is %+v: want no value below 0", *o)
 		}
@@ -63,6 +64,9 @@ const (
 	// A foot comes down to support the body if it is lower than supportHeight, m, and slower than supportSpeed over the ground, m/s: a quick
 	// one would stop dead in its swing.
 	supportHeight, supportSpeed = 0.06, 1.5
+	// heelShare is the share of what a leg lacks that its foot turns up for; the body sinks for the rest. The foot is behind its hip from
+	// heelBehind of the leg's length on. It turns with heelHalflife, s.
+	heelShare, heelBehind, heelHalflife = 0.7, 0.3, 0.045
 	// bendFullSine is the sine of the knee's angle above which its plane is taken over at once.
 	bendFullSine = 0.5
 	// maxLandingDecel is how hard a foot brakes before the ground, m/s². Recorded dogs brake no
@@ -104,6 +108,7 @@ type Foot struct {
 	path   limiter // the target's way through the world
 	bend   m3.Vec3 // normal of the plane of the leg, in the upper joint's frame
 	swing  spring  // how far the knee is swung out of the ground, rad
+	heel   spring  // how far the foot is turned up about its tip, rad
 	knee   limiter // the joints' ways through the world
 	ankle  limiter
 	tip    limiter

@@ -57,6 +57,7 @@ type legPlan struct {
 	minReach float32 // the share of its length to which the leg folds
 	reach    float32 // the share of its length that it uses freely
 	depth    float32 // of the flat pose's tip in the ground, m
+	sole     m3.Vec3 // from the tip to the ankle, with the heel where the flat pose has it
 }
 
 // planLeg plans a leg from the flat pose m, which moves at pace, m/s. The foot is as high over the
@@ -100,10 +101,32 @@ func (s *Legged) planLeg(m []m3.Xform, l Leg, foot *Foot, step *Step, pace float
 		to := inclined(up, y, up.Flat())
 		p.foot, up = m3.Between(up.Normalize(m3.Up), to.Normalize(m3.Up)).Mul(p.foot), to
 	}
-	p.ankle = p.tip.Add(up)
+	p.ankle, p.sole = p.tip.Add(up), up
 	// A leg that is nearly straight hardly shows to which side it bends.
 	p.bend = s.Rig.bendOf(m, l, foot)
 	return p
+}
+
+// raiseHeel turns a standing foot up about its tip if it is behind its hip and farther away than the leg reaches, as feet do that push
+// off. hip is where it is if the body does not sink.
+func (s *Legged) raiseHeel(p *legPlan, foot *Foot, hip m3.Vec3, length float32) {
+	ahead := p.sole.Flat().Neg().Normalize(m3.Vec3{}) // as the foot points
+	axis := m3.Up.Cross(ahead)
+	to, beside := hip.Sub(p.tip), hip.Sub(p.tip).Dot(axis)
+	to = to.Sub(axis.Scale(beside))
+	most := m3.Sqrt(max(p.reach*p.reach*length*length-beside*beside, 0))
+	var goal float32
+	if p.load > 0 && hip.Sub(p.tip.Add(p.sole)).Len() > p.reach*length {
+		// The triangle of hip, tip and ankle says by which angle the ankle is within reach.
+		r, d := p.sole.Len(), to.Len()
+		angle := func(cosine float32) float32 { return m3.Acos(m3.Clamp(cosine, -1, 1)) }
+		short := angle(p.sole.Dot(to)/max(r*d, tiny)) - angle((r*r+d*d-most*most)/max(2*r*d, tiny))
+		goal = min(heelShare*max(short, 0), s.Lock.Heel) * p.load * ease(to.Dot(ahead)/(heelBehind*length))
+	}
+	foot.heel.x, foot.heel.v = m3.Spring(foot.heel.x, foot.heel.v, goal, heelHalflife, s.DT)
+	if turn := m3.AxisAngle(axis, max(foot.heel.x, 0)); foot.heel.x > 1e-4 {
+		p.ankle, p.foot = p.tip.Add(turn.Rotate(p.sole)), turn.Mul(p.foot)
+	}
 }
 
 // bendOf returns the unit normal of the plane in which a leg of m bends, in the hip's frame. Nearly straight legs of

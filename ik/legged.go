@@ -218,6 +218,11 @@ func (s *Legged) row(m []m3.Xform, pos []m3.Vec3, rot []m3.Quat, feet []Foot, st
 		s.lean(m, plans[:len(feet)], body, going)
 	}
 	s.liftSpine(m, body)
+	if s.Lock.On > 0 && s.Lock.Heel > 0 && len(feet) == 2 {
+		for i, l := range s.Rig.Roles.Legs {
+			s.raiseHeel(&plans[i], &feet[i], m[l.hip()].Pos.Add(m3.V(0, body.sink[0].x, 0)), l.length(m))
+		}
+	}
 	passes := 1
 	if !body.seen {
 		passes = firstSinkPasses

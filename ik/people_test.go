@@ -164,3 +164,39 @@ func TestToesTurnOver(t *testing.T) {
 		t.Errorf("the end of the toes accelerates by up to %g m/s²", most)
 	}
 }
+
+// The foot that a body leaves behind turns up about its tip. So the body hardly sinks for it, the tip stays, and the sole comes down again
+// when the body comes back.
+func TestHeelRises(t *testing.T) {
+	const (
+		way   = 0.4 // m, of the body
+		ticks = 60
+	)
+	sinks := func(heel float32) (sunk, slid, turned, rests float32) {
+		s, names := walker(t, ik.Level(0))
+		foot, toe := index(names, "LeftFoot"), index(names, "LeftToeBase")
+		s.Lock.Heel, s.Lock.Radius = heel, 1
+		must.Do(t, s.Validate())
+		s.Run(0, 1)
+		high, at := s.Model[0].Pos.Y, s.Model[toe].Pos
+		for tick := range 2 * ticks {
+			s.Pos[0].Z = way * (1 - m3.Cos(math.Pi*float32(tick)/ticks)) / 2
+			s.Run(0, 1)
+			sunk = max(sunk, high-s.Model[0].Pos.Y)
+			slid = max(slid, s.Model[toe].Pos.Dist(at))
+			turned = max(turned, s.Model[foot].Rot.Angle(m3.Ident))
+		}
+		for range ticks {
+			s.Run(0, 1)
+		}
+		return sunk, slid, turned, s.Model[foot].Rot.Angle(m3.Ident)
+	}
+	sunk, slid, _, _ := sinks(0)
+	if sunk < 0.05 || slid > 0.01 {
+		t.Fatalf("with a flat foot the body sinks by %.3f m, and the tip slides by %.3f: want 0.05 at least, and 0.01 at most", sunk, slid)
+	}
+	less, slid, turned, rests := sinks(1.2)
+	if less > 0.6*sunk || slid > 0.01 || turned < 0.3 || turned > 1.2 || rests > 0.01 {
+		t.Errorf("the foot turns up by %.2f rad, the body sinks by %.3f m (%.3f with a flat foot), the tip slides by %.3f m, and then the foot is %.3f rad up", turned, less, sunk, slid, rests)
+	}
+}

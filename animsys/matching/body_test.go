@@ -49,3 +49,37 @@ func TestBodyStays(t *testing.T) {
 		t.Errorf("the body is %.3f m beside the person", most)
 	}
 }
+
+// A quick body speeds up ever harder, within Jerk and Accel, and brakes at once.
+func TestBodySpeedsUp(t *testing.T) {
+	const run, most = 3.5, 1e-3 // m/s
+	tuning := ResponsiveTuning()
+	ahead := m3.V(0, 0, run)
+	var b body
+	var grows, hardest float32
+	for b.Vel.Len() < 0.9*run {
+		was := b
+		b.step(&tuning, ahead, 0, dt)
+		by := b.Vel.Sub(was.Vel).Len() / dt
+		grows, hardest = max(grows, (by-was.Acc.Len())/dt), max(hardest, by)
+	}
+	if grows > tuning.Jerk*(1+most) || grows < 0.9*tuning.Jerk || hardest > tuning.Accel*(1+most) {
+		t.Errorf("speeding up: the acceleration grows by %.1f m/s³, to %.1f m/s²; want %g and at most %g", grows, hardest, tuning.Jerk, tuning.Accel)
+	}
+	b = body{Vel: ahead}
+	for range 3 {
+		b.step(&tuning, m3.Vec3{}, 0, dt)
+	}
+	if got := b.Acc.Len(); m3.Abs(got-tuning.Accel) > most*tuning.Accel {
+		t.Errorf("after three ticks of braking the acceleration is %.1f m/s², want %g", got, tuning.Accel)
+	}
+	free := DefaultTuning()
+	free.Velocity = tuning.Velocity
+	b = body{}
+	for range 3 {
+		b.step(&free, ahead, 0, dt)
+	}
+	if b.Acc.Len() <= tuning.Accel {
+		t.Errorf("without bounds the acceleration is %.1f m/s² after three ticks", b.Acc.Len())
+	}
+}

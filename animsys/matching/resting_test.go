@@ -468,3 +468,25 @@ func TestCarriesItself(t *testing.T) {
 		}
 	}
 }
+
+// The foot that a person leaves behind as it sets off turns up about its tip: the hips do not sink for it.
+func TestPushesOff(t *testing.T) {
+	f := must.Get(models.OpenCharacter("hero"))(t)
+	const ways = 8
+	lowest := float32(math.MaxFloat32)
+	for k := range 2 * ways {
+		s := must.Get(f.Learned.NewStream(matching.StreamOptions{Capacity: 1}))(t)
+		r := newResterOf(t, s)
+		r.steps(animsys.TickRate + 40*k)
+		way := m3.YawQuat(float32(k) * 2 * math.Pi / ways).Forward()
+		for range animsys.TickRate {
+			back := r.crowd.Root(r.e).Rot.Conj().Rotate(way)
+			*r.goal = control.Goal{Move: back, Face: back, Speed: 2.5}
+			lowest = min(lowest, r.steps(1)[0][0].Y)
+		}
+	}
+	t.Logf("hips sink to %.2f m", lowest)
+	if lowest < 0.81 {
+		t.Errorf("hips sink to %.2f m", lowest)
+	}
+}

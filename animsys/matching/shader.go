@@ -132,7 +132,7 @@ func (s *LearnedStream) NewShader(at ShaderPlaces) (*Shader, error) {
 		{"damp_velocity", 2 * math.Ln2 / t.Velocity}, {"damp_facing", 2 * math.Ln2 / t.Facing},
 		{"decay_velocity", decay(t.Velocity, dt)}, {"decay_facing", decay(t.Facing, dt)},
 		{"decay_velocity_far", decay(t.Velocity, far)}, {"decay_facing_far", decay(t.Facing, far)},
-		{"spin_most", t.Spin}, {"spot_most", t.Spot}, {"asked_velocity", t.WishVelocity}, {"asked_facing", t.WishFacing}, {"lead", t.Lead}, {"accel_most", t.Accel}, {"stay_cost", t.Stay},
+		{"spin_most", t.Spin}, {"spot_most", t.Spot}, {"asked_velocity", t.WishVelocity}, {"asked_facing", t.WishFacing}, {"lead", t.Lead}, {"accel_most", t.Accel}, {"jerk_most", t.Jerk}, {"stay_cost", t.Stay},
 		{"follow_share", 1 - m3.Exp(-math.Ln2*dt/t.Follow)}, {"share_most", t.Share}, {"away_most", t.Away}, {"turned_most", t.Turned},
 		{"walk_ahead", l.walks[0]}, {"walk_back", l.walks[1]},
 		{"rest_share", restShare}, {"rest_eases", restEases}, {"rest_soon", restSoon}, {"rest_near", restNear}, {"rest_out", restOut}, {"rest_sits", restSits}, {"rest_behind", l.restBehind()},

@@ -140,8 +140,15 @@ func (b *body) step(t *Tuning, velocity m3.Vec3, facing, dt float32) {
 		Sub(j1.Scale(1 / (y * y)).Add(j0.Add(j1.Scale(dt)).Scale(1 / y)).Scale(e))
 	b.Vel = j0.Add(j1.Scale(dt)).Scale(e).Add(velocity)
 	b.Acc = b.Acc.Sub(j1.Scale(y * dt)).Scale(e)
-	if by, most := b.Vel.Sub(was.Vel), t.Accel*dt; most > 0 && by.Len() > most {
-		by = by.Scale(most / by.Len())
+	by, change := b.Vel.Sub(was.Vel), float32(math.MaxFloat32)
+	if t.Accel > 0 {
+		change = t.Accel * dt
+	}
+	if t.Jerk > 0 && b.Vel.Dot(by) > 0 {
+		change = min(change, (was.Acc.Len()+t.Jerk*dt)*dt)
+	}
+	if by.Len() > change {
+		by = by.Scale(change / by.Len())
 		b.Vel, b.Acc = was.Vel.Add(by), by.Scale(1/dt)
 		b.At.Pos = was.At.Pos.Add(was.Vel.Add(b.Vel).Scale(dt / 2))
 	}

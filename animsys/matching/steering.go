@@ -110,13 +110,15 @@ func (s *steering) standing(rig generator.Rig, err error) (generator.Rig, error)
 		}
 	}
 	if len(bits) == c.legs { // they are the legs of the features
-		rig.Contacts, rig.Ground.Lock.Support = bits, support
+		rig.Contacts, rig.Ground.Lock.Support, rig.Ground.Lock.Heel = bits, support, heel
 	}
 	return rig, nil
 }
 
-// support is how far from below its hip a foot carries a person, as a share of the leg's length.
-const support = 0.35
+const (
+	support = 0.35 // how far from below its hip a foot carries a person, as a share of the leg's length
+	heel    = 1.2  // how far a foot that pushes off turns up about its tip, rad
+)
 
 // add puts an agent at a place and returns its row.
 func (s *steering) add(at feature.Place, goal *control.Goal) (row int, err error) {

@@ -17,6 +17,8 @@ type Tuning struct {
 	Velocity, Facing float32
 	// Accel bounds how hard the simulated body speeds up, brakes and turns its way, m/s²; 0, as released: it does not.
 	Accel float32
+	// Jerk bounds how fast the acceleration of a simulated body that speeds up grows, m/s³; 0, as released: it does not. Feet need the time.
+	Jerk float32
 	// Follow is the half-life in which the agent's root is drawn to the simulated body, and Share bounds that motion,
 	// as a share of the recorded one; 0.2 and 0.4.
 	Follow, Share float32
@@ -43,7 +45,7 @@ func DefaultTuning() Tuning {
 // root follows that by at most its own motion. The ground solver holds feet that would slide.
 func ResponsiveTuning() Tuning {
 	t := DefaultTuning()
-	t.Velocity, t.Facing, t.Follow, t.Share, t.Lead, t.Spot, t.Accel = 0.105, 0.14, 0.05, 1, 0.7, 4, 14
+	t.Velocity, t.Facing, t.Follow, t.Share, t.Lead, t.Spot, t.Accel, t.Jerk = 0.105, 0.14, 0.05, 1, 0.7, 4, 14, 45
 	return t
 }
 
@@ -65,7 +67,7 @@ func (t *Tuning) Validate() error {
 		value, from, to float32
 	}{
 		{"Stay", t.Stay, 0, 1e6}, {"WishVelocity", t.WishVelocity, 0, 1e6}, {"WishFacing", t.WishFacing, 0, 1e6},
-		{"Velocity", t.Velocity, 1e-3, 60}, {"Facing", t.Facing, 1e-3, 60}, {"Accel", t.Accel, 0, 1e6}, {"Follow", t.Follow, 1e-3, 1e6}, {"Share", t.Share, 0, 1e6}, {"Lead", t.Lead, 0, 1},
+		{"Velocity", t.Velocity, 1e-3, 60}, {"Facing", t.Facing, 1e-3, 60}, {"Accel", t.Accel, 0, 1e6}, {"Jerk", t.Jerk, 0, 1e6}, {"Follow", t.Follow, 1e-3, 1e6}, {"Share", t.Share, 0, 1e6}, {"Lead", t.Lead, 0, 1},
 		{"Away", t.Away, 0, 1e6}, {"Turned", t.Turned, 0, 1e6}, {"Spin", t.Spin, 0, 1e6}, {"Spot", t.Spot, 0, 1e6}, {"Grip", t.Grip, 1e-3, 1e6},
 	} {
 		if !(v.value >= v.from && v.value <= v.to) {

@@ -123,10 +123,16 @@ fn stepped(was: Body, velocity: vec2<f32>, facing: f32, seconds: f32, e: f32, f:
 	b.place = b.place + velocity * seconds + (j1 * (1.0 / (y * y)) + j0 * (1.0 / y)) - (j1 * (1.0 / (y * y)) + (j0 + j1 * seconds) * (1.0 / y)) * e;
 	b.vel = (j0 + j1 * seconds) * e + velocity;
 	b.acc = (b.acc - j1 * (y * seconds)) * e;
-	let most_by = accel_most * seconds;
 	var by = b.vel - was.vel;
-	if most_by > 0.0 && long2(by) > most_by {
-		by = by * (most_by / long2(by));
+	var change = 3.4e38;
+	if accel_most > 0.0 {
+		change = accel_most * seconds;
+	}
+	if jerk_most > 0.0 && dot(b.vel, by) > 0.0 {
+		change = min(change, (long2(was.acc) + jerk_most * seconds) * seconds);
+	}
+	if long2(by) > change {
+		by = by * (change / long2(by));
 		b.vel = was.vel + by;
 		b.acc = by * (1.0 / seconds);
 		b.place = was.place + (was.vel + b.vel) * (seconds / 2.0);

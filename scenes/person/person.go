@@ -264,7 +264,7 @@ func Autopilot() scenes.Script {
 		{Seconds: 1},
 		{Seconds: 2.4, Input: in{Forward: 1, Gait: scenes.Pace}},
 		{Seconds: 2.6, Input: in{Forward: 1}},
-		{Seconds: 1.05, Input: in{Forward: 1, Gait: run}},
+		{Seconds: 1.15, Input: in{Forward: 1, Gait: run}},
 		{Seconds: 0.3, Input: in{Forward: 1, Jump: true}},
 		{Seconds: 4.6, Input: in{Forward: 1, Gait: scenes.Trot}},
 		{Seconds: 1.2, Input: in{Side: 1, Gait: run}},

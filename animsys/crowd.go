@@ -153,6 +153,7 @@ type Crowd struct {
 	walls    generator.Surroundings // spaces are at the height of the floor
 	pool     *netruntime.Pool
 	saving   saving
+	leaving  leaving
 	closed   bool
 }
 
@@ -337,6 +338,7 @@ func (c *Crowd) open(rig generator.Rig, n int, opt Options) (err error) {
 	c.Ground.Pos, c.Ground.Rot, c.Ground.Model = c.Pos, c.Rot, make([]m3.Xform, n*joints)
 	c.Ground.Goings = c.Poses.Going
 	c.Ground.Feet, c.Ground.Body = make([]ik.Foot, n*c.legs()), make([]ik.Body, n)
+	c.leaving = newLeaving(joints, c.legs())
 	if rig.Contacts != nil {
 		c.Stand = make([]bool, len(c.Ground.Feet))
 		c.Ground.Contacts = c.Stand

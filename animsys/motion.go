@@ -3,7 +3,6 @@ package animsys
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"mannequin/animsys/generator"
 	"mannequin/engine/m3"
@@ -16,7 +15,7 @@ import (
 // ease. It returns where the origin of the state's space lies, m, whose height is the agent's floor. An agent leaves the crowd by it, for where
 // SpawnSaved or mannequin/animsys/resident takes its motion up; Despawn removes it here. What the crowd itself remembers of it is not in st:
 // locked feet, clips that play, what it looks at. What they have changed of its pose is eased, too. An agent with a character of its own
-// is refused. Call it between ticks: within one it fails.
+// is refused. It allocates nothing once st has the room. Call it between ticks: within one it fails.
 func (c *Crowd) SaveMotion(st *generator.State, e arche.Entity) (origin m3.Vec3, err error) {
 	if err := c.claimBetween("SaveMotion"); err != nil {
 		return m3.Vec3{}, err
@@ -93,26 +92,41 @@ func (c *Crowd) SpawnSaved(st *generator.State, origin m3.Vec3) (arche.Entity, e
 	return e, nil
 }
 
+// leaving is memory for an agent that leaves.
+type leaving struct {
+	pos          []m3.Vec3  // (joints)
+	rot          []m3.Quat  // (joints)
+	stood, shown []m3.Xform // (joints)
+	feet         []ik.Foot  // (legs)
+	body         []ik.Body  // (1)
+}
+
+func newLeaving(joints, legs int) leaving {
+	return leaving{make([]m3.Vec3, joints), make([]m3.Quat, joints), make([]m3.Xform, joints), make([]m3.Xform, joints), make([]ik.Foot, legs), make([]ik.Body, 1)}
+}
+
 // leave writes what inertialization has left of a row. What its ground solver remembers, such as locked feet, and the clips on it end here: the
 // difference to the pose as it stands without them is to be eased.
 func (c *Crowd) leave(st *generator.State, row int) {
-	pos, rot, stood := slices.Clone(c.Skel.Offsets), make([]m3.Quat, c.joints), make([]m3.Xform, c.joints)
+	l := &c.leaving
+	copy(l.pos, c.Skel.Offsets)
 	root, b := c.Poses.Roots[row], &c.inertial[c.rates[row].span]
-	if c.fresh[row] || !b.Shown(row, root, pos, rot) { // it was placed elsewhere: nothing was shown there
+	if c.fresh[row] || !b.Shown(row, root, l.pos, l.rot) { // it was placed elsewhere: nothing was shown there
 		b.Leave(st, row)
 		return
 	}
+	clear(l.feet)
+	l.body[0] = ik.BodyOn(c.floor(row))
 	job := c.solvers[EveryTick]
-	job.Pos, job.Rot, job.Model = pos, rot, stood
-	job.Feet, job.Body = make([]ik.Foot, c.legs()), []ik.Body{ik.BodyOn(c.floor(row))}
+	job.Pos, job.Rot, job.Model, job.Feet, job.Body = l.pos, l.rot, l.stood, l.feet, l.body
 	job.Anchors, job.Units = c.anchors[row:row+1], nil
 	job.Contacts, job.Steps, job.Shifts, job.Goings = nil, nil, nil, nil
 	job.Lock.On = 0
 	job.Run(0, 1)
-	shown := slices.Clone(c.now[row*c.joints:][:c.joints])
+	copy(l.shown, c.now[row*c.joints:][:c.joints])
 	by := root.Pos.Sub(c.in(row, c.Roots[row].Pos)).Flat() // it was nudged: its pose goes along
-	for j := range shown {
-		shown[j].Pos = shown[j].Pos.Add(by)
+	for j := range l.shown {
+		l.shown[j].Pos = l.shown[j].Pos.Add(by)
 	}
-	b.LeaveShown(st, row, root, shown, stood)
+	b.LeaveShown(st, row, root, l.shown, l.stood)
 }

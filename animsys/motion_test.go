@@ -115,3 +115,38 @@ func TestMotionPlaced(t *testing.T) {
 		}
 	})
 }
+
+// Handovers allocate nothing, once the crowd has had as many agents.
+func TestMotionAllocations(t *testing.T) {
+	forAll(t, func(t *testing.T, k kind) {
+		a := k.scene(t, 3, 1)
+		for i := range 2 {
+			must.Get(a.start(i))(t)
+		}
+		tick := 0
+		step := func() {
+			for row := range 2 {
+				a.control(a.people.Entity(row), row, tick)
+			}
+			tick++
+			a.step(1)
+		}
+		for range 100 {
+			step()
+		}
+		var st generator.State
+		c := a.people
+		handOver := func() {
+			e := c.Entity(0)
+			origin := must.Get(c.SaveMotion(&st, e))(t)
+			must.Do(t, c.Despawn(e))
+			must.Get(c.SpawnSaved(&st, origin))(t)
+		}
+		handOver()
+		mustNotAllocate(t, func() {
+			for range 10 {
+				handOver()
+			}
+		})
+	})
+}

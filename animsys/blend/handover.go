@@ -24,26 +24,24 @@ func (b *Inertial) Leave(st *generator.State, row int) {
 }
 
 // LeaveShown is Leave for a row that was drawn differently from what Run returned, for example with locked feet: shown is the pose as drawn, and
-// stood the pose as the other side will draw it, both (joints), with the row's root at root. The difference is eased, too.
+// stood the pose as the other side will draw it, both (joints), with the row's root at root. The difference is eased, too. Only one LeaveShown runs at
+// a time.
 func (b *Inertial) LeaveShown(st *generator.State, row int, root m3.Xform, shown, stood []m3.Xform) {
-	n := len(b.parents)
-	one := NewInertial(1, b.parents)
-	one.DT = b.DT
-	one.take(0, b, row)
-	if len(shown) == n && len(stood) == n && n > 0 && one.state[0].seen > 0 {
+	n, one := len(b.parents), len(b.state)-1 // the row itself stays as it is
+	b.Copy(one, row)
+	if len(shown) == n && len(stood) == n && n > 0 && b.state[one].seen > 0 {
 		back := root.Rot.Conj()
 		by := back.Rotate(shown[0].Pos.Sub(stood[0].Pos))
-		h := &one.hips[0]
+		h := &b.hips[one]
 		h.last, h.older, h.off = h.last.Add(by), h.older.Add(by), h.off.Add(by)
 		for j := range n {
+			k := one*n + j
 			turn := back.Mul(shown[j].Rot).Mul(stood[j].Rot.Conj()).Mul(root.Rot)
-			for _, q := range [...]*m3.Quat{&one.last[j], &one.older[j], &one.off[j]} {
-				*q = turn.Mul(*q).Normalize()
-			}
+			b.last[k], b.older[k], b.off[k] = turn.Mul(b.last[k]).Normalize(), turn.Mul(b.older[k]).Normalize(), turn.Mul(b.off[k]).Normalize()
 		}
-		one.state[0].fading = true
+		b.state[one].fading = true
 	}
-	one.Leave(st, 0)
+	b.Leave(st, one)
 }
 
 // Resume reads what Leave wrote at the end of an agent's state into a row, which goes on with it, in the space that the other row had: see

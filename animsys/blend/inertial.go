@@ -22,7 +22,7 @@ import (
 // that is moved elsewhere keeps its posture and does not fly through the world. Local translations
 // of the other joints pass unchanged: bones keep their lengths.
 //
-// State is one entry per row in every slice; rows are independent.
+// State is one entry per row in every slice; rows are independent. One more row is for LeaveShown.
 type Inertial struct {
 	Halflife float32   // of a jump, s
 	DT       float32   // seconds between calls of Run
@@ -57,9 +57,9 @@ type hips struct {
 // joint before), at 60 Hz with a half-life of 0.1 s.
 func NewInertial(rows int, parents []int16) *Inertial {
 	rows = max(rows, 0)
-	n := rows * len(parents)
+	n := (rows + 1) * len(parents)
 	b := &Inertial{
-		Halflife: 0.1, DT: 1.0 / 60, parents: parents, state: make([]rowState, rows), hips: make([]hips, rows),
+		Halflife: 0.1, DT: 1.0 / 60, parents: parents, state: make([]rowState, rows+1), hips: make([]hips, rows+1),
 		in: make([]m3.Quat, n), last: make([]m3.Quat, n), older: make([]m3.Quat, n), off: make([]m3.Quat, n), spin: make([]m3.Vec3, n),
 	}
 	for r := range rows {
@@ -92,17 +92,14 @@ func (b *Inertial) Put(row int) { b.state[row].jumps, b.state[row].put = true, t
 func (b *Inertial) Pause(row int) { b.state[row].seen = min(b.state[row].seen, 1) }
 
 // Copy makes row dst the same as row src.
-func (b *Inertial) Copy(dst, src int) { b.take(dst, b, src) }
-
-// take makes row dst the same as a row of another Inertial.
-func (b *Inertial) take(dst int, of *Inertial, src int) {
-	b.state[dst], b.hips[dst] = of.state[src], of.hips[src]
+func (b *Inertial) Copy(dst, src int) {
+	b.state[dst], b.hips[dst] = b.state[src], b.hips[src]
 	n := len(b.parents)
-	copy(b.last[dst*n:(dst+1)*n], of.last[src*n:])
-	copy(b.older[dst*n:(dst+1)*n], of.older[src*n:])
-	copy(b.in[dst*n:(dst+1)*n], of.in[src*n:])
-	copy(b.off[dst*n:(dst+1)*n], of.off[src*n:])
-	copy(b.spin[dst*n:(dst+1)*n], of.spin[src*n:])
+	copy(b.last[dst*n:(dst+1)*n], b.last[src*n:])
+	copy(b.older[dst*n:(dst+1)*n], b.older[src*n:])
+	copy(b.in[dst*n:(dst+1)*n], b.in[src*n:])
+	copy(b.off[dst*n:(dst+1)*n], b.off[src*n:])
+	copy(b.spin[dst*n:(dst+1)*n], b.spin[src*n:])
 }
 
 // Shift says that row is moved by by between two calls of Run, as its ground is or its space's origin: that is no motion of its own.

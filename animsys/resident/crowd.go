@@ -38,6 +38,8 @@ type Crowd struct {
 	closed bool
 	there  func(agent int) // notes where an agent is that the processor has moved
 	err    error           // the processor could not take over from the GPU: nothing moves the agents any more
+
+	spareRows [][]float32 // of arrivals
 }
 
 // arrival is an agent that came before a tick.
@@ -144,7 +146,10 @@ func (c *Crowd) enter(goal control.Goal) (agent int, err error) {
 	if err := c.settle(); err != nil { // it writes where agents were
 		return 0, err
 	}
-	row := make([]float32, len(c.row))
+	row := c.row
+	if c.gpu != nil {
+		row = c.newRow() // the processor needs it after a loss of the GPU
+	}
 	c.motion.pack(row, 0)
 	if c.gpu != nil {
 		c.came = append(c.came, arrival{c.tick, agent, row})
@@ -159,6 +164,17 @@ func (c *Crowd) enter(goal control.Goal) (agent int, err error) {
 	c.roots[agent] = c.rooted(c.motion, 0)
 	c.goals[agent], c.alive[agent], c.born[agent], c.used = goal, true, c.tick, max(c.used, agent+1)
 	return agent, nil
+}
+
+// newRow returns a row for an arrival.
+func (c *Crowd) newRow() []float32 {
+	n := len(c.spareRows)
+	if n == 0 {
+		return make([]float32, len(c.row))
+	}
+	row := c.spareRows[n-1]
+	c.spareRows = c.spareRows[:n-1]
+	return row
 }
 
 // rooted returns where an agent is.
@@ -288,8 +304,11 @@ func (c *Crowd) forget() {
 		if a.tick >= c.tick {
 			c.came[n] = a
 			n++
+		} else {
+			c.spareRows = append(c.spareRows, a.row)
 		}
 	}
+	clear(c.came[n:])
 	c.came = c.came[:n]
 }
 

@@ -1,6 +1,7 @@
 package resident_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"regexp"
 	"runtime"
@@ -274,8 +275,55 @@ func TestAllocations(t *testing.T) {
 			for range 10 {
 				step()
 			}
-			if n := testing.AllocsPerRun(20, step); n > 0 {
+			if n := leastAllocations(step); n > 0 {
 				t.Errorf("a tick allocates %g times", n)
+			}
+		})
+	}
+}
+
+// leastAllocations returns how often f allocates in ten calls: others in the process may allocate once.
+func leastAllocations(f func()) float64 {
+	least := math.Inf(1)
+	for range 4 {
+		least = min(least, testing.AllocsPerRun(1, func() {
+			for range 10 {
+				f()
+			}
+		}))
+		if least == 0 {
+			break
+		}
+	}
+	return least
+}
+
+// Agents who come back from the GPU and go there again allocate nothing, once as many have done so between two copies of the states.
+func TestHandoverAllocations(t *testing.T) {
+	if race.Enabled || runtime.GOOS == "js" {
+		t.Skip("the race detector allocates, and so do calls of JavaScript")
+	}
+	for _, kind := range kinds {
+		t.Run(kind.name, func(t *testing.T) {
+			c := kind.open(t, resident.Options{Capacity: 3, Ground: hills(), Every: 4})
+			needGPU(t, c)
+			for i := range 3 {
+				must.Get(c.Add(feature.Place{Pos: m3.V(float32(i), 0, 0)}))(t)
+			}
+			var st generator.State
+			step := func() {
+				for i := range 2 {
+					must.Do(t, c.Save(&st, i))
+					must.Do(t, c.Remove(i))
+					must.Get(c.Adopt(&st, m3.Vec3{}))(t)
+				}
+				must.Do(t, c.Step())
+			}
+			for range 10 {
+				step()
+			}
+			if n := leastAllocations(step); n > 0 {
+				t.Errorf("ten ticks in which two agents go and come allocate %g times", n)
 			}
 		})
 	}

@@ -25,7 +25,7 @@ func (c *Crowd) lost() error {
 	if err := c.takeOver(); err != nil {
 		c.err = fmt.Errorf("resident: the GPU was lost, and the processor cannot take over: %w", err)
 	}
-	c.saved, c.played, c.spare, c.came = nil, nil, nil, nil
+	c.saved, c.played, c.spare, c.came, c.spareRows = nil, nil, nil, nil, nil
 	return c.err
 }
 

@@ -115,6 +115,7 @@ func TestWebGPUCrowd(t *testing.T) {
 	if a := testing.AllocsPerRun(20, func() { testscene.Step(t, move, 1, scenes.Input{}) }); a != 0 {
 		t.Errorf("%g allocations per tick", a)
 	}
+	testscene.HandOver(t, move)
 }
 
 // TestWebGPUChurn: people come and go, near and far, and one who is watched stays.

@@ -104,6 +104,7 @@ func TestWebGPUHerd(t *testing.T) {
 	if now := move.far.Away(); now != was {
 		t.Errorf("%d dogs on the GPU, %d before, and nobody looks", now, was)
 	}
+	testscene.HandOver(t, move)
 }
 
 // TestWebGPUStrides: dogs that update less often, or not at all, go to the GPU within a few ticks.

@@ -53,6 +53,37 @@ func Nearest(t testing.TB, s scenes.Scene, roots []m3.Xform, ticks int, in func(
 	return least
 }
 
+// HandOver lets the camera of a scene come to the origin and go far away again and again. It fails if few agents come from the GPU and go there, or if
+// the ticks in which they do allocate.
+func HandOver[S interface {
+	scenes.Scene
+	scenes.Resident
+}](t testing.TB, s S) {
+	t.Helper()
+	least := math.MaxInt
+	round := func() {
+		Step(t, s, 6, scenes.Input{Watched: true, Eye: m3.V(0, 1, 0)})
+		near, _ := s.OnGPU()
+		Step(t, s, 6, scenes.Input{Watched: true, Eye: m3.V(200, 1, 0)})
+		far, device := s.OnGPU()
+		if least = min(least, far-near); device == "" {
+			t.Fatal("the GPU is lost")
+		}
+	}
+	for range 8 { // of ticks, too, that the GPU has counted since it copied all states
+		round()
+	}
+	allocations := math.Inf(1)
+	for range 4 { // others in the process may allocate once
+		if allocations = min(allocations, testing.AllocsPerRun(1, round)); allocations == 0 {
+			break
+		}
+	}
+	if least < 3 || allocations > 0 {
+		t.Errorf("%g allocations in twelve ticks in which at least %d agents come and go", allocations, least)
+	}
+}
+
 // Same fails if a bone of frame a is not finite, or not the same in frame b.
 func Same(t testing.TB, a, b *scenes.Frame) {
 	t.Helper()

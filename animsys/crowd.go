@@ -459,12 +459,13 @@ func (c *Crowd) spawn(what string, e arche.Entity, pos m3.Vec3, yaw float32, con
 		return arche.Entity{}, err
 	}
 	c.Inertial.Reset(row)
-	c.begin(row, anchor, pos.Y)
+	c.begin(row, anchor, pos.Y, false)
 	return e, nil
 }
 
-// begin shows a new agent, whose generator and inertialization have it in a row around an anchor, on the floor nearest to height y, world space.
-func (c *Crowd) begin(row int, anchor m3.Vec3, y float32) {
+// begin shows a new agent, whose generator and inertialization have it in a row around an anchor, on the floor nearest to height y, world space. One
+// that is moving goes on from how it is shown, others stand.
+func (c *Crowd) begin(row int, anchor m3.Vec3, y float32, moving bool) {
 	c.anchors[row], c.units[row] = anchor, 1
 	c.cast.dress(row, noCharacter)
 	c.gen.shiftControl(row, anchor.Neg())
@@ -479,8 +480,12 @@ func (c *Crowd) begin(row int, anchor m3.Vec3, y float32) {
 	c.forget(row, y)
 	c.aims.forget(row)
 	c.tune()
-	c.solvers[EveryTick].Run(row, row+1)
-	c.forget(row, y)
+	if moving {
+		c.solvers[EveryTick].Begin(row, row+1)
+	} else {
+		c.solvers[EveryTick].Run(row, row+1)
+		c.forget(row, y)
+	}
 	c.fresh[row] = false
 	copy(c.now[row*c.joints:(row+1)*c.joints], c.Ground.Model[row*c.joints:])
 	copy(c.last[row*c.joints:(row+1)*c.joints], c.now[row*c.joints:])

@@ -88,7 +88,7 @@ func (c *Crowd) SpawnSaved(st *generator.State, origin m3.Vec3) (arche.Entity, e
 		c.gen.shift(row, by)
 		c.Inertial.Shift(row, by)
 	}
-	c.begin(row, anchor, origin.Y)
+	c.begin(row, anchor, origin.Y, true)
 	return e, nil
 }
 

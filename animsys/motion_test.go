@@ -150,3 +150,39 @@ func TestMotionAllocations(t *testing.T) {
 		})
 	})
 }
+
+// An agent that is handed over in motion looks in the next tick as one that stays: its feet do not come down at once, and its body does not sink for
+// them.
+func TestMotionShown(t *testing.T) {
+	forAll(t, func(t *testing.T, k kind) {
+		if k.name == "keypose" {
+			t.Skip("the phases of its windows differ from row to row")
+		}
+		a := k.scene(t, 2, 1)
+		stays := must.Get(a.start(0))(t)
+		var st generator.State
+		var most, sum float32
+		n := 0
+		for tick := range 300 {
+			a.control(stays, 0, tick)
+			if tick < 60 || tick%5 != 0 {
+				a.step(1)
+				continue
+			}
+			origin := must.Get(a.people.SaveMotion(&st, stays))(t)
+			other := must.Get(a.people.SpawnSaved(&st, origin))(t)
+			a.control(other, 0, tick)
+			a.step(1)
+			want, got := a.people.Bones(stays), a.people.Bones(other)
+			for j := range want {
+				d := got[j].Pos.Dist(want[j].Pos)
+				most, sum, n = max(most, d), sum+d, n+1
+			}
+			must.Do(t, a.people.Despawn(other))
+		}
+		mean := sum / float32(n)
+		if t.Logf("joints are %.1f mm off in the mean, %.0f at most", 1000*mean, 1000*most); mean > 7e-3 || most > 0.15 || mean == 0 {
+			t.Error("that is too far")
+		}
+	})
+}

@@ -175,6 +175,20 @@ func (s *Legged) Run(r0, r1 int) {
 	}
 }
 
+// Begin grounds the rows from r0 up to r1 of a valid job, whose memory is zero or [BodyOn], without foot lock, and lets Run go on from there: for
+// agents that come in motion from where they were shown so. Run itself takes a new agent to stand: its feet come down at once, and its body sinks for
+// them.
+func (s *Legged) Begin(r0, r1 int) {
+	job := *s
+	job.Contacts, job.Steps, job.Shifts, job.Goings = nil, nil, nil, nil
+	job.Lock.On = 0
+	job.Run(r0, r1)
+	feet := s.Feet[r0*len(s.Rig.Roles.Legs) : r1*len(s.Rig.Roles.Legs)]
+	for i := range feet {
+		feet[i].press = spring{} // as it was shown
+	}
+}
+
 // enter prepares the job for the space of a row.
 func (s *Legged) enter(row int) {
 	s.floors, _ = s.Ground.(Floors)

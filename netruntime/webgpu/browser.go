@@ -3,11 +3,13 @@
 package webgpu
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"strings"
 	"syscall/js"
 	"time"
+	"unsafe"
 
 	"github.com/gogpu/gputypes"
 
@@ -21,67 +23,98 @@ type (
 	openGPU  = js.Value
 	bindings struct{ js.Value }
 	layout   struct{ js.Value }
-	group    struct{ js.Value }
-	pipeline struct{ js.Value }
 	mapping  = *buffer
 )
 
+// group and pipeline are objects with their numbers in the table of browser.js.
+type (
+	group struct {
+		d      *device
+		number int
+	}
+	pipeline struct {
+		d      *device
+		number int
+	}
+)
+
+//go:embed browser.js
+var script string
+
 // gpu is a GPUDevice.
 type gpu struct {
-	device, queue         js.Value
+	device                js.Value
 	session, call, layout js.Value
 
-	buffers, groups, writes, encoders, submits, push, pop    js.Value // methods
-	pass, kernel, bind, dispatch, endKernels, copy, finished js.Value // of any encoder
+	buffers, groups, push, pop js.Value // methods
 
-	scratch  js.Value // Uint8Array, what write copies from
-	room     int      // bytes of scratch
-	commands js.Value // Array, what run submits
-	wrong    error    // the device's first error that no scope has caught, or its loss
+	// Functions of browser.js.
+	keep, drop, writes, runs, newResults, newHost, problem, giveUp js.Value
+	newScratch, newWords, flags                                    js.Value
+
+	scratch js.Value  // Uint8Array, what write copies from
+	room    int       // bytes of scratch
+	shared  js.Value  // Uint8Array, what JavaScript sees of words
+	words   []float64 // of a call
+	space   int       // words that shared has room for
+	wrong   error     // the device's first error that no scope has caught, or its loss
 }
 
 // buffer is a GPUBuffer.
 type buffer struct {
 	js.Value
-	size int64
-
-	mapAsync, rangeOf, unmap js.Value // methods of results
+	d      *device
+	number int
+	size   int64
 	*reading
 }
 
-// reading has the functions that JavaScript calls when results can be read. One that was given up is
-// called, too, and then goes.
+// reading is what JavaScript says of results.
 type reading struct {
-	resolved, rejected js.Func
-	done               chan error
-	pending, givenUp   bool
+	number int
+	wake   js.Func
+	done   chan error // from wake
+	flags  js.Value   // Uint8Array: the state, and whether to wake
+	flag   [2]byte
+	host   js.Value // Uint8Array, the results
+	room   int64    // of host
+	rest   []byte   // of the results, for those that do not begin at 0
 }
 
-func newReading() *reading {
+// The states of results, as in browser.js.
+const (
+	resultsNone = iota
+	resultsThere
+	resultsRefused
+	resultsFailed
+)
+
+// The commands of a run, as there.
+const (
+	runEnds = iota
+	runPipeline
+	runGroup
+	runDispatch
+	runEndKernels
+	runCopy
+)
+
+// read takes the results of a buffer.
+func (d *device) read(b *buffer) *reading {
 	r := &reading{done: make(chan error, 1)}
-	r.resolved = js.FuncOf(func(_ js.Value, args []js.Value) any {
-		r.settle(failure(args[0].Index(1)))
+	r.wake = js.FuncOf(func(js.Value, []js.Value) any {
+		r.done <- nil
 		return nil
 	})
-	r.rejected = js.FuncOf(func(_ js.Value, args []js.Value) any {
-		r.settle(fmt.Errorf("webgpu: copy from the GPU: %w", js.Error{Value: args[0]}))
-		return nil
-	})
+	r.number = d.newResults.Invoke(b.Value, r.wake).Int()
+	r.flags = d.flags.Invoke(r.number)
 	return r
 }
 
-func (r *reading) settle(err error) {
-	r.pending = false
-	if r.givenUp {
-		r.release()
-		return
-	}
-	r.done <- err
-}
-
-func (r *reading) release() {
-	r.resolved.Release()
-	r.rejected.Release()
+// state returns how far results are.
+func (r *reading) state() byte {
+	js.CopyBytesToGo(r.flag[:], r.flags)
+	return r.flag[0]
 }
 
 // held returns an error if no result of the GPU can reach this goroutine.
@@ -183,32 +216,21 @@ func openDevice() (d *device, err error) {
 	return d, d.use(open)
 }
 
-// method returns a function that calls a method of the class of its first argument. The name does not cross
-// to JavaScript in each call.
-func method(class, name string) js.Value {
-	f := js.Global().Get(class).Get("prototype").Get(name)
-	return f.Get("call").Call("bind", f)
-}
-
 // bound returns a function that calls a method of x.
 func bound(x js.Value, name string) js.Value { return x.Get(name).Call("bind", x) }
 
 // init takes an open device, and describes the kernels' bindings.
 func (d *device) init(open openGPU) (err error) {
 	defer caught(&err)
-	d.device, d.queue = open, open.Get("queue")
-	for name, to := range map[string]*js.Value{"createBuffer": &d.buffers, "createBindGroup": &d.groups, "createCommandEncoder": &d.encoders,
-		"pushErrorScope": &d.push, "popErrorScope": &d.pop} {
+	d.device = open
+	for name, to := range map[string]*js.Value{"createBuffer": &d.buffers, "createBindGroup": &d.groups, "pushErrorScope": &d.push, "popErrorScope": &d.pop} {
 		*to = bound(open, name)
 	}
-	d.writes, d.submits = bound(d.queue, "writeBuffer"), bound(d.queue, "submit")
-	for name, to := range map[string]*js.Value{"beginComputePass": &d.pass, "copyBufferToBuffer": &d.copy, "finish": &d.finished} {
-		*to = method("GPUCommandEncoder", name)
+	calls := js.Global().Get("Function").New("device", script).Invoke(open)
+	for name, to := range map[string]*js.Value{"keep": &d.keep, "drop": &d.drop, "write": &d.writes, "run": &d.runs, "results": &d.newResults, "flags": &d.flags,
+		"host": &d.newHost, "problem": &d.problem, "giveUp": &d.giveUp, "scratch": &d.newScratch, "words": &d.newWords} {
+		*to = calls.Get(name)
 	}
-	for name, to := range map[string]*js.Value{"setPipeline": &d.kernel, "setBindGroup": &d.bind, "dispatchWorkgroups": &d.dispatch, "end": &d.endKernels} {
-		*to = method("GPUComputePassEncoder", name)
-	}
-	d.commands = js.Global().Get("Array").New(1)
 	d.half = open.Get("features").Call("has", shaderFloat16).Bool()
 	limits := open.Get("limits")
 	d.most = int64(min(limits.Get("maxStorageBufferBindingSize").Float(), limits.Get("maxBufferSize").Float()))
@@ -281,8 +303,8 @@ func (d *device) layoutOf(of *bindings) (l *layout, err error) {
 	return &layout{d.device.Call("createPipelineLayout", map[string]any{"bindGroupLayouts": []any{of.Value}})}, nil
 }
 
-// Release does nothing: JavaScript frees it.
-func (p *pipeline) Release() {}
+// Release lets JavaScript free it.
+func (p *pipeline) Release() { p.d.drop.Invoke(p.number) }
 
 // pipelineOf compiles a kernel with a layout.
 func (d *device) pipelineOf(of *layout, name, source string) (p *pipeline, err error) {
@@ -290,7 +312,10 @@ func (d *device) pipelineOf(of *layout, name, source string) (p *pipeline, err e
 	module := d.device.Call("createShaderModule", map[string]any{"label": name, "code": source})
 	v, err := await(d.device.Call("createComputePipelineAsync", map[string]any{"label": name, "layout": of.Value,
 		"compute": map[string]any{"module": module, "entryPoint": name}}), startTimeout)
-	return &pipeline{v}, err
+	if err != nil {
+		return nil, err
+	}
+	return &pipeline{d, d.keep.Invoke(v).Int()}, nil
 }
 
 // scoped calls f, which makes what a session needs. The device says later whether it could.
@@ -327,20 +352,22 @@ func (d *device) scoped(limit time.Duration, f func() error) (err error) {
 // buffer makes memory on the device, of zero or more bytes.
 func (d *device) buffer(label string, bytes int64, usage gputypes.BufferUsage) (b *buffer, err error) {
 	defer caught(&err)
-	b = &buffer{size: max(bytes, 256)}
+	b = &buffer{d: d, size: max(bytes, 256)}
 	b.Value = d.buffers.Invoke(map[string]any{"label": label, "size": b.size, "usage": int(usage)})
-	if usage&gputypes.BufferUsageMapRead == 0 {
-		return b, nil
+	b.number = d.keep.Invoke(b.Value).Int()
+	if usage&gputypes.BufferUsageMapRead != 0 {
+		b.reading = d.read(b)
 	}
-	b.mapAsync, b.rangeOf, b.unmap, b.reading = bound(b.Value, "mapAsync"), bound(b.Value, "getMappedRange"), bound(b.Value, "unmap"), newReading()
 	return b, nil
 }
 
 // Release frees the buffer after all that was submitted.
 func (b *buffer) Release() {
 	b.Call("destroy")
-	if r := b.reading; r != nil && !r.pending {
-		r.release()
+	b.d.drop.Invoke(b.number)
+	if r := b.reading; r != nil {
+		b.d.drop.Invoke(r.number) // and never calls wake
+		r.wake.Release()
 	}
 }
 
@@ -363,11 +390,11 @@ func (d *device) groupOf(of *bindings, all ...binding) (g *group, err error) {
 		}
 		entries = append(entries, map[string]any{"binding": b.number, "resource": resource})
 	}
-	return &group{d.groups.Invoke(map[string]any{"layout": of.Value, "entries": entries})}, nil
+	return &group{d, d.keep.Invoke(d.groups.Invoke(map[string]any{"layout": of.Value, "entries": entries})).Int()}, nil
 }
 
-// Release does nothing: JavaScript frees it.
-func (g *group) Release() {}
+// Release lets JavaScript free it.
+func (g *group) Release() { g.d.drop.Invoke(g.number) }
 
 // write copies data to the device before what is submitted next. It does not use data afterwards.
 func (d *device) write(to *buffer, offset int64, data []byte) (err error) {
@@ -376,11 +403,22 @@ func (d *device) write(to *buffer, offset int64, data []byte) (err error) {
 	}
 	defer caught(&err)
 	if d.room < len(data) {
-		d.scratch, d.room = js.Global().Get("Uint8Array").New(len(data)), len(data)
+		d.scratch, d.room = d.newScratch.Invoke(len(data)), len(data)
 	}
 	js.CopyBytesToJS(d.scratch, data)
-	d.writes.Invoke(to.Value, offset, d.scratch, 0, len(data))
+	d.words = append(d.words[:0], float64(to.number), float64(offset), float64(len(data)))
+	d.invoke(d.writes)
 	return nil
+}
+
+// invoke calls a function of browser.js for words.
+func (d *device) invoke(f js.Value) {
+	if n := len(d.words); d.space < n {
+		d.space = max(n, 256, 2*d.space)
+		d.shared = d.newWords.Invoke(d.space)
+	}
+	js.CopyBytesToJS(d.shared, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(d.words))), 8*len(d.words)))
+	f.Invoke()
 }
 
 // flush does nothing: the browser submits copies by itself.
@@ -389,78 +427,93 @@ func (d *device) flush(time.Duration) error { return nil }
 // finish does nothing: the browser frees memory after its use.
 func (d *device) finish(time.Duration) error { return nil }
 
-// commands are calls of kernels, and then copies.
+// commands are calls of kernels, and then copies. JavaScript makes them when they are submitted; until then nothing is written.
 type commands struct {
-	d             *device
-	encoder, pass js.Value
+	d    *device
+	used int64 // bytes of the results
 }
 
 func (d *device) begin(*buffer) (c commands, err error) {
-	defer caught(&err)
-	if d.wrong != nil {
-		return c, d.wrong
-	}
-	d.push.Invoke("validation")
-	encoder := d.encoders.Invoke()
-	return commands{d, encoder, d.pass.Invoke(encoder)}, nil
+	d.words = d.words[:0]
+	return commands{d: d}, d.wrong
 }
 
-func (c *commands) kernel(p *pipeline)       { c.d.kernel.Invoke(c.pass, p.Value) }
-func (c *commands) bind(index int, g *group) { c.d.bind.Invoke(c.pass, index, g.Value) }
-func (c *commands) dispatch(x, y int)        { c.d.dispatch.Invoke(c.pass, x, y) }
+func (c *commands) add(words ...float64) { c.d.words = append(c.d.words, words...) }
 
-func (c *commands) endKernels() (err error) {
-	defer caught(&err)
-	c.d.endKernels.Invoke(c.pass)
+func (c *commands) kernel(p *pipeline)       { c.add(runPipeline, float64(p.number)) }
+func (c *commands) bind(index int, g *group) { c.add(runGroup, float64(index), float64(g.number)) }
+func (c *commands) dispatch(x, y int)        { c.add(runDispatch, float64(x), float64(y)) }
+
+func (c *commands) endKernels() error {
+	c.add(runEndKernels)
 	return nil
 }
 
 func (c *commands) copy(from *buffer, at int64, to *buffer, toAt, bytes int64) {
-	c.d.copy.Invoke(c.encoder, from.Value, at, to.Value, toAt, bytes)
+	c.add(runCopy, float64(from.number), float64(at), float64(to.number), float64(toAt), float64(bytes))
+	c.used = max(c.used, toAt+bytes)
 }
 
 // run submits c, and asks for the results and for errors.
 func (d *device) run(c *commands, results *buffer) (m mapping, err error) {
 	defer caught(&err)
-	d.commands.SetIndex(0, d.finished.Invoke(c.encoder))
-	d.submits.Invoke(d.commands)
-	both := []any{results.mapAsync.Invoke(1), d.pop.Invoke()}
-	js.Global().Get("Promise").Call("all", both).Call("then", results.resolved, results.rejected)
-	results.pending = true
+	r, used := results.reading, max(c.used, 4)
+	if r.room < used {
+		r.host, r.room = d.newHost.Invoke(r.number, used), used
+	}
+	c.add(runEnds, float64(r.number), float64(used))
+	d.invoke(d.runs)
 	return results, nil
 }
 
-// wait waits for results.
-func (d *device) wait(limit time.Duration, m mapping) error {
-	_, err := arrival(m.done, limit)
-	if err == errHeld {
-		m.unmap.Invoke()
-		m.givenUp, m.reading = true, newReading()
+// wait waits for results. Those that are there already cost no event, and so no allocation.
+func (d *device) wait(limit time.Duration, m mapping) (err error) {
+	defer caught(&err)
+	r := m.reading
+	if r.state() == resultsNone {
+		r.flag[1] = 1
+		js.CopyBytesToJS(r.flags, r.flag[:])
+		if _, err := arrival(r.done, limit); err != nil {
+			if err == errHeld {
+				d.giveUp.Invoke(r.number)
+				select {
+				case <-r.done: // it came at the last moment
+				default:
+				}
+			}
+			return errors.Join(err, d.wrong)
+		}
+	}
+	switch r.state() {
+	case resultsRefused:
+		err = failure(d.problem.Invoke(r.number))
+	case resultsFailed:
+		err = fmt.Errorf("webgpu: copy from the GPU: %w", js.Error{Value: d.problem.Invoke(r.number)})
 	}
 	return errors.Join(err, d.wrong)
 }
 
 // mapped are results.
-type mapped struct {
-	of    *buffer
-	bytes js.Value // Uint8Array
-}
+type mapped struct{ of *buffer }
 
 // mapped returns the results that wait has waited for.
-func (d *device) mapped(of *buffer, _ mapping) (m mapped, err error) {
-	defer caught(&err)
-	return mapped{of, js.Global().Get("Uint8Array").New(of.rangeOf.Invoke())}, nil
-}
+func (d *device) mapped(of *buffer, _ mapping) (mapped, error) { return mapped{of}, nil }
 
 func (m *mapped) read(to []byte, at int64) {
-	js.CopyBytesToGo(to, m.bytes.Call("subarray", at, at+int64(len(to))))
+	r := m.of.reading
+	if at == 0 {
+		js.CopyBytesToGo(to, r.host)
+		return
+	}
+	if n := at + int64(len(to)); int64(len(r.rest)) < n {
+		r.rest = make([]byte, n)
+	}
+	rest := r.rest[:at+int64(len(to))] // a part of host would be another object
+	js.CopyBytesToGo(rest, r.host)
+	copy(to, rest[at:])
 }
 
-func (m *mapped) unmap() (err error) {
-	defer caught(&err)
-	m.of.unmap.Invoke()
-	return nil
-}
+func (m *mapped) unmap() error { return nil }
 
 // Use calls f with the browser's GPUDevice, for a renderer of one's own on it. An error of f means that the GPU is lost.
 func (w *Work) Use(f func(gpu js.Value) error) error {

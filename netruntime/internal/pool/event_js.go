@@ -57,6 +57,36 @@ const (
 	Never // it cannot come: see Held
 )
 
+// alarm is a timer. It stays set from one wait to the next: to set it costs an allocation.
+type alarm struct {
+	*time.Timer
+	at time.Time // when it rings
+}
+
+var alarms []*alarm // that nobody uses
+
+// newAlarm returns an alarm that rings by a time.
+func newAlarm(by time.Time) *alarm {
+	n := len(alarms)
+	if n == 0 {
+		return &alarm{time.NewTimer(time.Until(by)), by}
+	}
+	a := alarms[n-1]
+	alarms = alarms[:n-1]
+	if a.at.After(by) || !a.at.After(time.Now()) {
+		a.set(by)
+	}
+	return a
+}
+
+func (a *alarm) set(at time.Time) {
+	a.Reset(time.Until(at))
+	a.at = at
+}
+
+// free lets others use an alarm.
+func (a *alarm) free() { alarms = append(alarms, a) }
+
 // WaitFor receives from c what a function sends that JavaScript calls, but waits for no longer than limit.
 // Others compute meanwhile.
 func WaitFor[T any](c <-chan T, limit time.Duration) (v T, _ Event) {
@@ -69,19 +99,23 @@ func WaitFor[T any](c <-chan T, limit time.Duration) (v T, _ Event) {
 	}
 	// A page that was frozen may see the time pass before the event. That is one part of the limit.
 	const parts = 10
-	timer := time.NewTimer(limit / parts)
-	defer timer.Stop()
-	for part := 1; ; part++ {
+	end := time.Now().Add(limit / parts)
+	a := newAlarm(end)
+	defer a.free()
+	for part := 1; ; {
 		select {
 		case v = <-c:
 			return v, Came
 		case <-held:
 			return v, Never
-		case <-timer.C:
-			if part == parts {
-				return v, Late
+		case <-a.C:
+			if now := time.Now(); !now.Before(end) { // else it was set for an earlier wait
+				if part++; part > parts {
+					return v, Late
+				}
+				end = now.Add(limit / parts)
 			}
-			timer.Reset(limit / parts)
+			a.set(end)
 		}
 	}
 }

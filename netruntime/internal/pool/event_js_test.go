@@ -41,6 +41,23 @@ func TestWaitFor(t *testing.T) {
 	}
 }
 
+// The alarm of an earlier wait may ring in a later one: that waits for as long as it would.
+func TestWaitForAgain(t *testing.T) {
+	c := make(chan struct{}, 1)
+	for _, limit := range []time.Duration{300 * time.Millisecond, 40 * time.Millisecond, 300 * time.Millisecond} {
+		c <- struct{}{}
+		wants(t, "what is there", waitFor(c, 200*time.Millisecond), Came)
+		began := time.Now()
+		wants(t, "none", waitFor(c, limit), Late)
+		if d := time.Since(began); d < limit || d > 5*time.Second {
+			t.Errorf("waited %v of %v", d, limit)
+		}
+	}
+	if len(alarms) != 1 {
+		t.Errorf("%d alarms after waits one after another", len(alarms))
+	}
+}
+
 // A function that JavaScript calls waits for no event, nor does what it waits for.
 func TestWaitForHeld(t *testing.T) {
 	if Held() {

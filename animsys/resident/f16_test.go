@@ -1,7 +1,6 @@
 package resident_test
 
 import (
-	"runtime"
 	"testing"
 	"time"
 
@@ -18,7 +17,7 @@ import (
 
 // TestF16: with networks in float16 joints are near the processor's, each tick from the processor's state.
 func TestF16(t *testing.T) {
-	if runtime.GOOS == "js" {
+	if inBrowser {
 		t.Skip("its software driver is slow, and package webgpu tests networks in float16 there")
 	}
 	m := must.Get(mann.NewModel(must.Get(models.Open("dog"))(t)))(t)

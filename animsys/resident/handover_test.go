@@ -1,7 +1,6 @@
 package resident_test
 
 import (
-	"runtime"
 	"slices"
 	"testing"
 
@@ -51,10 +50,7 @@ func (h handovers) sum() (mean, most, far float32) {
 // elsewhere, too. In the tick of a handover, joints move as they do without it, apart from what the crowd's foot lock and leaning add.
 func TestHandover(t *testing.T) {
 	gentle := must.Get(terrain.Hills(terrain.Grid{Size: 80, Cell: 0.5}, terrain.HillsOptions{Seed: 4, MaxSlope: 0.45}))(t)
-	end := 960
-	if runtime.GOOS == "js" { // its software driver is slow
-		end = 160
-	}
+	end := ticks(960, 160)
 	for _, of := range characters {
 		l := must.Get(of.open())(t).Learned
 		for _, ground := range []struct {

@@ -66,6 +66,7 @@ func TestHandover(t *testing.T) {
 				schedule := must.Get(ecs.NewSchedule(&world, 1.0/animsys.TickRate, animsys.Systems()...))(t)
 				o := resident.Options{Capacity: 1, Ground: ground.Ground}
 				far := openLearned(t, l, o)
+				needGPU(t, far)
 				cpu := here(t, l, o, feature.Place{})
 				must.Do(t, cpu.Remove(0))
 				stays := must.Get(crowd.Spawn(m3.V(3, 0, 1), 0.5))(t)

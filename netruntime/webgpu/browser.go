@@ -313,9 +313,24 @@ func (d *device) pipelineOf(of *layout, name, source string) (p *pipeline, err e
 	v, err := await(d.device.Call("createComputePipelineAsync", map[string]any{"label": name, "layout": of.Value,
 		"compute": map[string]any{"module": module, "entryPoint": name}}), startTimeout)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, mistakes(module))
 	}
 	return &pipeline{d, d.keep.Invoke(v).Int()}, nil
+}
+
+// mistakes returns what the browser finds wrong in the source of kernels. The error of a pipeline does not say it.
+func mistakes(module js.Value) error {
+	info, err := await(module.Call("getCompilationInfo"), startTimeout)
+	if err != nil {
+		return err
+	}
+	messages := info.Get("messages")
+	for i := range messages.Length() {
+		if m := messages.Index(i); m.Get("type").String() == "error" {
+			return fmt.Errorf("webgpu: line %d: %s", m.Get("lineNum").Int(), m.Get("message").String())
+		}
+	}
+	return nil
 }
 
 // scoped calls f, which makes what a session needs. The device says later whether it could.

@@ -4,6 +4,7 @@ package kernels
 import (
 	_ "embed" // the source
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -38,7 +39,11 @@ func (t *Text) Bool(name string, v bool) { fmt.Fprintf(t, "const %s = %v;\n", na
 
 // Number declares a float32 constant.
 func (t *Text) Number(name string, v float32) {
-	s := strconv.FormatFloat(float64(v), 'g', -1, 32)
+	bits := 32
+	if v == math.MaxFloat32 || v == -math.MaxFloat32 { // its shortest text is a larger number, which browsers refuse
+		bits = 64
+	}
+	s := strconv.FormatFloat(float64(v), 'g', -1, bits)
 	if !strings.ContainsAny(s, ".e") {
 		s += ".0"
 	}

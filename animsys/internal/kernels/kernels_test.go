@@ -1,12 +1,15 @@
 package kernels_test
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
+	"mannequin/animsys/internal/kernels"
 	"mannequin/internal/testing/must"
 )
 
@@ -62,6 +65,19 @@ func TestWGSL(t *testing.T) {
 			if strings.Contains(s, "&&") && strings.Contains(s, "||") {
 				t.Errorf("%s: && and || in %q", name, strings.TrimSpace(s))
 			}
+		}
+	}
+}
+
+// A constant is the float32 that was asked for, and none that is larger than any: browsers refuse those.
+func TestNumber(t *testing.T) {
+	for _, v := range []float32{0, 1, -3, 0.1, 1e30, math.SmallestNonzeroFloat32, math.MaxFloat32, -math.MaxFloat32} {
+		var text kernels.Text
+		text.Number("x", v)
+		number := strings.TrimSuffix(strings.TrimPrefix(text.String(), "const x: f32 = "), ";\n")
+		got, err := strconv.ParseFloat(number, 64)
+		if err != nil || float32(got) != v || math.Abs(got) > math.MaxFloat32 || !strings.ContainsAny(number, ".e") {
+			t.Errorf("%g is written as %s", v, number)
 		}
 	}
 }

@@ -37,15 +37,23 @@ func open(t *testing.T, o resident.Options) (*mann.Model, *resident.Crowd) {
 	return m, c
 }
 
-// inBrowser: a tick of a dog takes 60 ms on the software driver there, and one of a person 15. What is only Go's is tested elsewhere.
+// inBrowser: a tick of a dog takes 60 ms on the software driver there, and one of a person 15.
 const inBrowser = runtime.GOOS == "js"
 
-// ticks returns n, or fewer in a browser.
-func ticks(n, browser int) int {
+// fewer returns n, or fewer in a browser.
+func fewer(n, browser int) int {
 	if inBrowser {
 		return browser
 	}
 	return n
+}
+
+// goOnly skips a test in a browser of what has nothing to do with the driver.
+func goOnly(t *testing.T) {
+	t.Helper()
+	if inBrowser {
+		t.Skip("the same in all drivers")
+	}
 }
 
 // kinds are the kinds of agents, and what a tour asks of them.
@@ -105,11 +113,15 @@ func terrace() *terrain.Field {
 // TestTour: 600 ticks of three dogs, each crowd on its own: the GPU's are where the processor's are, and stand on the ground as ik.Legged
 // puts them there.
 func TestTour(t *testing.T) {
+	dogs := fewer(3, 1)
 	for _, ground := range []struct {
 		name  string
 		ticks int
 		ik.Ground
-	}{{"level", ticks(300, 50), ik.Level(1.5)}, {"hills", 600, hills()}, {"terrace", ticks(300, 50), terrace()}} {
+	}{{"level", 300, ik.Level(1.5)}, {"hills", 600, hills()}, {"terrace", 300, terrace()}} {
+		if inBrowser && ground.name != "hills" {
+			continue
+		}
 		t.Run(ground.name, func(t *testing.T) {
 			m, c := open(t, resident.Options{Capacity: 4, Ground: ground.Ground})
 			needGPU(t, c)
@@ -118,31 +130,32 @@ func TestTour(t *testing.T) {
 			session := must.Get(m.Net.NewSession(netruntime.SessionOptions{Batch: 3, Workers: 1}))(t)
 			defer session.Close()
 			x, y, goals := make([]float32, 3*m.Layout.Inputs()), make([]float32, 3*m.Layout.Outputs()), make([]control.Goal, 3)
-			for i := range 3 {
+			for i := range dogs {
 				at := feature.Place{Pos: m3.V(float32(4*i), 0, float32(-3*i)), Yaw: float32(i)}
 				must.Get(c.Add(at))(t)
 				b.Reset(i, at.Pos, at.Yaw)
 			}
 			joints := m.Skel.Len()
+			all := []int{0, 1, 2}[:dogs]
 			var bones []m3.Xform
 			flat, want := make([]m3.Xform, joints), make([]m3.Xform, joints)
 			var root, posed, apart, lifted float32
 			var sum float64
 			for tick := range ground.ticks {
-				for i := range 3 {
+				for i := range dogs {
 					goals[i] = testdog.Tour(tick + 200*i)
 					must.Do(t, c.SetGoal(i, goals[i]))
 				}
 				must.Do(t, c.Step())
-				b.Plan(goals, 0, 3)
-				b.Gather(x, 0, 3)
-				must.Do(t, session.Run(y, x, 3))
-				b.Scatter(y, 0, 3)
+				b.Plan(goals, 0, dogs)
+				b.Gather(x, 0, dogs)
+				must.Do(t, session.Run(y, x, dogs))
+				b.Scatter(y, 0, dogs)
 				if tick%7 != 0 && tick != ground.ticks-1 {
 					continue
 				}
-				bones = must.Get(c.Bones(bones, 0, 1, 2))(t)
-				for i := range 3 {
+				bones = must.Get(c.Bones(bones, all...))(t)
+				for i := range dogs {
 					root = max(root, c.Root(i).At.Pos.Dist(b.Root(i).Pos))
 					// What the processor makes of the GPU's own state.
 					must.Do(t, b.Unpack(3, must.Get(c.Packed(i))(t)))
@@ -164,8 +177,8 @@ func TestTour(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("joints at most %.4f mm from ik.Legged's, %.4f in the mean, of a way of up to %.0f mm; roots %.1f and joints %.1f mm from the processor's crowd of its own", 1000*posed, 1000*sum/float64(ground.ticks)*7/81, 1000*lifted, 1000*root, 1000*apart)
-			if !(posed < 1e-3) || posed == 0 {
+			t.Logf("joints at most %.4f mm from ik.Legged's, %.4f in the mean, of a way of up to %.0f mm; roots %.1f and joints %.1f mm from the processor's crowd of its own", 1000*posed, 1000*sum/float64(ground.ticks*dogs*joints)*7, 1000*lifted, 1000*root, 1000*apart)
+			if !(posed < 1e-3 && root < 1e-3 && apart < 1e-3) || posed == 0 || apart == 0 {
 				t.Error("that is too far")
 			}
 		})
@@ -175,6 +188,9 @@ func TestTour(t *testing.T) {
 // An agent has the same bits alone and among others that come and go.
 func TestSameBits(t *testing.T) {
 	for _, kind := range kinds {
+		if inBrowser && kind.name == "dogs" { // twenty dogs are slow there
+			continue
+		}
 		t.Run(kind.name, func(t *testing.T) {
 			many := kind.open(t, resident.Options{Capacity: 20, Ground: hills()})
 			needGPU(t, many)
@@ -189,7 +205,7 @@ func TestSameBits(t *testing.T) {
 			is, own := must.Get(many.Add(at))(t), must.Get(alone.Add(at))(t)
 			r := rand.New(rand.NewPCG(7, 7))
 			var a, b []m3.Xform
-			for tick := range ticks(240, 100) {
+			for tick := range fewer(240, 100) {
 				for i := range many.Capacity() {
 					if many.Has(i) {
 						must.Do(t, many.SetGoal(i, kind.tour(7*tick+97*i)))
@@ -215,7 +231,7 @@ func TestSameBits(t *testing.T) {
 					}
 				}
 			}
-			if d := alone.Root(own).At.Pos.Dist(at.Pos); d < 1 {
+			if d := alone.Root(own).At.Pos.Dist(at.Pos); d < float32(fewer(240, 100))/240 {
 				t.Error("it has come ", d, " m far")
 			}
 		})
@@ -225,6 +241,7 @@ func TestSameBits(t *testing.T) {
 // Drivers keep compiled kernels by their source, and some take ten seconds to compile: all crowds of a model have the same, whatever their
 // number and their ground.
 func TestSameSource(t *testing.T) {
+	goOnly(t)
 	for _, kind := range kinds {
 		t.Run(kind.name, func(t *testing.T) { sameSource(t, kind.open) })
 	}
@@ -308,22 +325,20 @@ func TestAllocationsInBrowser(t *testing.T) {
 				goals[tick] = kind.tour(tick)
 			}
 			var before, after runtime.MemStats
-			least := math.MaxInt
-			for range 5 { // something else may allocate meanwhile
-				sum := 0
-				for _, g := range goals {
-					time.Sleep(250 * time.Millisecond)
+			least := [len(goals)]int{math.MaxInt, math.MaxInt, math.MaxInt, math.MaxInt}
+			for round := 0; round < 8 && least != [len(goals)]int{}; round++ { // the GPU may be late, and something else may allocate meanwhile
+				for tick, g := range goals {
+					time.Sleep(300 * time.Millisecond)
 					runtime.ReadMemStats(&before)
 					must.Do(t, c.SetGoal(agent, g))
 					c.Root(agent)
 					must.Do(t, c.Step())
 					runtime.ReadMemStats(&after)
-					sum += int(after.Mallocs - before.Mallocs)
+					least[tick] = min(least[tick], int(after.Mallocs-before.Mallocs))
 				}
-				least = min(least, sum)
 			}
-			if least > 0 {
-				t.Errorf("four ticks allocate %d times", least)
+			if least != [len(goals)]int{} {
+				t.Error("ticks allocate: ", least)
 			}
 		})
 	}
@@ -378,6 +393,7 @@ func TestHandoverAllocations(t *testing.T) {
 
 // A crowd whose agents are gone keeps nothing for a loss of the GPU, however long that lasts.
 func TestEmpty(t *testing.T) {
+	goOnly(t)
 	_, c := open(t, resident.Options{Capacity: 3, Ground: hills(), Every: 5})
 	needGPU(t, c)
 	for tick := range 40 {
@@ -408,7 +424,7 @@ func TestEmpty(t *testing.T) {
 func TestLost(t *testing.T) {
 	for _, kind := range kinds {
 		for _, when := range []string{"Step", "Root", "Bones", "Save", "Add", "right after a copy", "before the first tick"} {
-			if inBrowser && kind.name == "dogs" && when != "Bones" {
+			if inBrowser && (kind.name == "dogs" || when != "Step" && when != "Bones" && when != "Save") { // dogs lose it in netruntime/webgpu
 				continue
 			}
 			t.Run(kind.name+" "+when, func(t *testing.T) { lose(t, when, kind.open, kind.tour) })
@@ -494,6 +510,7 @@ func lose(t *testing.T, when string, open func(*testing.T, resident.Options) *re
 
 // If no session opens on the processor after a loss of the GPU, the call in which the loss shows returns an error, and so do all later ones.
 func TestStranded(t *testing.T) {
+	goOnly(t)
 	var st generator.State
 	calls := []struct {
 		name string
@@ -561,7 +578,7 @@ func TestSkin(t *testing.T) {
 	for i := range 3 {
 		must.Do(t, c.SetGoal(must.Get(c.Add(feature.Place{Pos: m3.V(float32(i), 0, 3)}))(t), testdog.Tour(60*i)))
 	}
-	for range 30 {
+	for range fewer(30, 5) {
 		must.Do(t, c.Step())
 	}
 	level := &dog.Levels[len(dog.Levels)-1]

@@ -5,6 +5,7 @@ import (
 
 	"mannequin/engine/m3"
 	"mannequin/ik"
+	"mannequin/netruntime/webgpu"
 	"mannequin/terrain"
 )
 
@@ -12,6 +13,26 @@ import (
 func (c *Crowd) Packed(agent int) ([]float32, error) {
 	err := c.pull(agent)
 	return c.row, err
+}
+
+// AllPacked is Packed of the first n agents at once: their states one after another, until the next call.
+func (c *Crowd) AllPacked(n int) ([]float32, error) {
+	size := len(c.row)
+	if err := c.settle(); err != nil {
+		return nil, err
+	}
+	if c.gpu == nil {
+		all := make([]float32, n*size)
+		for agent := range n {
+			c.cpu.pack(all[agent*size:][:size], agent)
+		}
+		return all, nil
+	}
+	all := c.gpu.read[:n*size]
+	if err := c.gpu.work.Submit(nil, []webgpu.Copy{{From: c.gpu.rows, Bytes: int64(4 * len(all))}}, c.gpu.late); err != nil {
+		return nil, err
+	}
+	return all, c.gpu.work.Read(webgpu.Bytes(all), c.gpu.late)
 }
 
 // Break ends the use of the GPU as its loss does, before the call that follows.

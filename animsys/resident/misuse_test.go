@@ -27,6 +27,7 @@ import (
 type deck struct{ ik.Level }
 
 func TestMisuse(t *testing.T) {
+	goOnly(t)
 	m := testdog.Model(t)
 	for what, o := range map[string]resident.Options{
 		"Capacity is 0":     {Ground: ik.Level(0)},

@@ -144,7 +144,8 @@ func TestLearnedShader(t *testing.T) {
 				continue
 			}
 			t.Run(of.name+" "+ground.name, func(t *testing.T) {
-				const n, ticks = 4, 600
+				const ticks = 600
+				n := fewer(4, 2)
 				o := resident.Options{Capacity: n, Ground: ground.Ground}
 				c := openLearned(t, l, o)
 				needGPU(t, c)
@@ -158,17 +159,20 @@ func TestLearnedShader(t *testing.T) {
 				var seen [6]int // acts, idles, jumps of poses, other choices, acts of the upper body, accelerations at their bound
 				var a, b []m3.Xform
 				joints := l.Skel.Len()
+				all := []int{0, 1, 2, 3}[:n]
 				for tick := range ticks {
 					for i := range n {
-						g := hurry(l, tick+230*i)
+						g := hurry(l, tick+920/n*i)
 						must.Do(t, c.SetGoal(i, g))
 						must.Do(t, cpu.SetGoal(i, g))
 					}
 					must.Do(t, c.Step())
 					must.Do(t, cpu.Step())
-					a, b = must.Get(c.Bones(a, 0, 1, 2, 3))(t), must.Get(cpu.Bones(b, 0, 1, 2, 3))(t)
+					a, b = must.Get(c.Bones(a, all...))(t), must.Get(cpu.Bones(b, all...))(t)
+					states, wanted := slices.Clone(must.Get(c.AllPacked(n))(t)), must.Get(cpu.AllPacked(n))(t)
 					for i := range n {
-						is, want := must.Get(c.Packed(i))(t), must.Get(cpu.Packed(i))(t)
+						size := c.StateLen()
+						is, want := states[i*size:][:size], wanted[i*size:][:size]
 						for k, on := range []bool{want[acting] >= 0, want[resting] >= 0, want[27] == 1, !samePlay(is, want), want[upper] >= 0, m3.Abs(m3.V(want[accel], 0, want[accel+1]).Len()-l.Tuning().Accel) < 1e-2} {
 							if on {
 								seen[k]++
@@ -213,11 +217,12 @@ func TestLearnedShader(t *testing.T) {
 // each other for longer.
 func TestLearnedTour(t *testing.T) {
 	l := must.Get(hero.Open())(t).Learned
+	n := fewer(4, 2)
 	o := resident.Options{Capacity: 4, Ground: hills()}
 	c := openLearned(t, l, o)
 	needGPU(t, c)
 	var at []feature.Place
-	for i := range 4 {
+	for i := range n {
 		at = append(at, feature.Place{Pos: m3.V(float32(3*i), 0, float32(-2*i)), Yaw: float32(i)})
 		must.Get(c.Add(at[i]))(t)
 	}
@@ -227,15 +232,17 @@ func TestLearnedTour(t *testing.T) {
 	way := float32(0)
 	var a, b []m3.Xform
 	for tick := range 600 {
-		for i := range 4 {
-			g := wander(l, tick+230*i)
+		for i := range n {
+			g := wander(l, tick+920/n*i)
 			must.Do(t, c.SetGoal(i, g))
 			must.Do(t, cpu.SetGoal(i, g))
 		}
 		must.Do(t, c.Step())
 		must.Do(t, cpu.Step())
-		for i := range 4 {
-			is, want := must.Get(c.Packed(i))(t), must.Get(cpu.Packed(i))(t)
+		states, wanted := slices.Clone(must.Get(c.AllPacked(n))(t)), must.Get(cpu.AllPacked(n))(t)
+		for i := range n {
+			size := c.StateLen()
+			is, want := states[i*size:][:size], wanted[i*size:][:size]
 			if parted[i] == 0 && !samePlay(is, want) {
 				parted[i] = tick
 			}

@@ -49,8 +49,9 @@ func (h handovers) sum() (mean, most, far float32) {
 // TestHandover hands an agent to the GPU and back again and again, in a tour of all that goals can ask for, and right after the agent was placed
 // elsewhere, too. In the tick of a handover, joints move as they do without it, apart from what the crowd's foot lock and leaning add.
 func TestHandover(t *testing.T) {
+	goOnly(t)
 	gentle := must.Get(terrain.Hills(terrain.Grid{Size: 80, Cell: 0.5}, terrain.HillsOptions{Seed: 4, MaxSlope: 0.45}))(t)
-	end := fewer(960, 160)
+	const end = 960
 	for _, of := range characters {
 		l := must.Get(of.open())(t).Learned
 		for _, ground := range []struct {
@@ -58,9 +59,6 @@ func TestHandover(t *testing.T) {
 			ik.Ground
 			mean, most, far float32 // that are allowed
 		}{{"level", ik.Level(0), 0.015, 0.25, 0.05}, {"hills", gentle, 0.015, 0.25, 0.05}} {
-			if inBrowser && ground.name != "hills" {
-				continue
-			}
 			t.Run(of.name+" "+ground.name, func(t *testing.T) {
 				world := arche.NewWorld()
 				goals := generic.NewMap1[control.Goal](&world)

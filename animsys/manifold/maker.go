@@ -31,7 +31,7 @@ type maker struct {
 	restyle  func(worker, k int)
 	hold     func(worker, k int)
 	swing    func(worker, k int)
-	level    func(worker, k int)
+	ground   func(worker, k int)
 	after    func(worker, k int)
 }
 
@@ -75,8 +75,9 @@ func (n *Networks) newMaker(s *Stream) (*maker, error) {
 		r.hold[worker].run(rows, content, k.walk.Contacts[from*s.window*contacts:])
 	}
 	k.swing = func(_, i int) { k.join(k.order, i) }
-	k.level = func(_, i int) {
+	k.ground = func(worker, i int) {
 		rows, stand := s.window*cols, s.window*contacts
+		w.sidestep(k.walk.Rows[i*rows:][:rows], k.walk.Body[i*s.window*feature.MotionLen:], worker)
 		w.level(k.walk.Rows[i*rows:][:rows], k.walk.Contacts[i*stand:][:stand])
 	}
 	k.after = func(_, i int) { k.finish(k.order, i) }
@@ -125,7 +126,7 @@ func (k *maker) make(n int) error {
 	if err := k.style(); err != nil {
 		return err
 	}
-	k.walker.pool.Run(n, k.level)
+	k.walker.pool.Run(n, k.ground)
 	if k.edit.Iterations == 0 {
 		return nil
 	}

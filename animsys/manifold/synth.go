@@ -152,6 +152,7 @@ func (l *Locomotion) Make(courses []Trajectory, gaits []Gait, iterations int, no
 		if len(gaits) > 0 {
 			person = gaits[b].Person
 		}
+		l.Walker.sidestep(walk.Rows[b*length*cols:][:length*cols], walk.Body[at:], 0)
 		l.stand(walk.Rows[b*length*cols:][:length*cols], walk.Body[at:], of, person)
 		l.variety.run(l.Model, walk.Rows[b*length*cols:][:length*cols], walk.Body[at:], person)
 		addSway(moved[at:], walk.Body[at:], of)

@@ -47,13 +47,14 @@ type Walker struct {
 	motion      netruntime.Session
 	pool        *netruntime.Pool
 	lags        []float32
-	toe         []bool    // (contacts) whether it is a toe
-	heel        []int     // (contacts) of a toe: its heel's contact; −1 for others
-	gamma       []float32 // (batch, length, contacts+1) duty angles and step frequency
-	stepInput   []float32 // (batch, length, 3+manner)
-	motionInput []float32 // (batch, length, 3+contacts+manner)
-	manner      int       // number of values that say how a person moves
-	line        []swayLine
+	toe         []bool     // (contacts) whether it is a toe
+	heel        []int      // (contacts) of a toe: its heel's contact; −1 for others
+	gamma       []float32  // (batch, length, contacts+1) duty angles and step frequency
+	stepInput   []float32  // (batch, length, 3+manner)
+	motionInput []float32  // (batch, length, 3+contacts+manner)
+	manner      int        // number of values that say how a person moves
+	line        []swayLine // by worker
+	sidesteps   sidesteps
 	batch       int
 	length      int
 	run         netruntime.Sequences
@@ -110,6 +111,7 @@ func (n *Networks) NewWalker(o WalkerOptions) (*Walker, error) {
 	for range w.pool.Workers() {
 		w.line = append(w.line, newSwayLine(o.Length))
 	}
+	w.sidesteps = newSidesteps(m)
 	w.given = func(_, b int) { w.writeSteps(w.job, b) }
 	w.swing = func(worker, b int) { w.writeSway(w.job, worker, b) }
 	w.wave = func(_, b int) { w.writeContacts(w.job, b) }
@@ -340,7 +342,7 @@ func (w *Walker) writeContacts(job *Walk, b int) {
 			if g.Person != 0 {
 				often *= 1 + paceVaries*pace.at(first+f-b*job.Length)
 			}
-			phase = math.Remainder(phase+float64(often*max(0, gamma[n])), 2*math.Pi)
+			phase = math.Remainder(phase+float64(often*asideSteps(max(0, gamma[n]), body)), 2*math.Pi)
 			short := shortInRuns(math.Hypot(float64(body[feature.MotionX]), float64(body[feature.MotionZ])))
 			for i, lag := range w.lags {
 				stands := g.stands(phase-float64(lag), gamma[i]-short, w.toe[i])
@@ -359,11 +361,7 @@ func (w *Walker) writeContacts(job *Walk, b int) {
 func shortInRuns(speed float64) float32 { return float32(0.1 * math.Pi * inRuns(speed)) }
 
 // inRuns rises from 0 to 1 where people begin to run. speed is in m/s.
-func inRuns(speed float64) float64 {
-	const from, to = 1.8, 2.4
-	u := min(max((speed-from)/(to-from), 0), 1)
-	return u * u * (3 - 2*u)
-}
+func inRuns(speed float64) float64 { return rise(speed, 1.8, 2.4) }
 
 // stands returns 1 if a contact stands at its phase, else 0 (eq. 7). gamma is the duty angle of the
 // network.

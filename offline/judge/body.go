@@ -292,6 +292,16 @@ func (b *body) nearSpine(j, f int) float64 {
 	return float64(p.Dist(p.OnSegment(b.at[hips][f], b.at[neck][f])))
 }
 
+// feetApart returns the distance of the lines from ankles to toes, m, as the least from nine points of the left one.
+func (b *body) feetApart(f int) float64 {
+	apart := float32(math.Inf(1))
+	for i := range 9 {
+		p := b.at[ankle[0]][f].Lerp(b.at[toe[0]][f], float32(i)/8)
+		apart = min(apart, p.Dist(p.OnSegment(b.at[ankle[1]][f], b.at[toe[1]][f])))
+	}
+	return float64(apart)
+}
+
 func open(path string, read retarget.Reading) (*skel.Clip, error) {
 	rec, err := mocap.Open(path, read.OpenOptions)
 	if err != nil {

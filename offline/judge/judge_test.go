@@ -122,6 +122,7 @@ func TestWalk(t *testing.T) {
 	near(t, "sway", valueOf(t, plain, "hips aside of their path", Straight), 0, 1e-3)
 	near(t, "surge", valueOf(t, plain, "hips fore and aft", Straight), 0, 1e-2)
 	near(t, "knees cross", valueOf(t, plain, "knees cross", Walk), 0, 0)
+	near(t, "feet", valueOf(t, plain, "feet within 6 cm", Walk), 0, 0)
 	near(t, "hand in torso", valueOf(t, plain, "hand within 14 cm of the spine", Walk), 0, 0)
 	near(t, "left and right step", valueOf(t, plain, "left and right step differ", Walk), 0, 1e-3)
 	if c := valueOf(t, plain, "arms opposed to legs", Walk); c < 0.95 {
@@ -247,6 +248,25 @@ func TestStand(t *testing.T) {
 	near(t, "standing feet", valueOf(t, uneven, "planted toe, median", Stand), 7, 0.01)
 }
 
+// A swinging foot passes the other at a distance. With feet that pass through each other the share is that of the
+// frames in which a toe or an ankle is near the other foot.
+func TestFeetPass(t *testing.T) {
+	w := walking{speed: 1.2, steps: even(0.5)}
+	at := func(apart float32) float64 {
+		return valueOf(t, puppet(10*Rate, func(s float64, at []m3.Vec3) {
+			w.pose(s, at)
+			for side, x := range [2]float32{apart / 2, -apart / 2} {
+				at[ankle[side]].X, at[toe[side]].X = x, x
+				at[ankle[side]].Y, at[toe[side]].Y = 0.08, 0.02 // a swing that hardly lifts them
+			}
+		}), "feet within 6 cm", Walk)
+	}
+	near(t, "feet that pass at 7 cm", at(0.07), 0, 0)
+	if share := at(0.02); share < 0.15 || share > 0.35 {
+		t.Errorf("feet that pass through each other are within 6 cm in a share of %g", share)
+	}
+}
+
 // Joints that swing as sines have a known jerk. What alternates from frame to frame is noise.
 func TestJerk(t *testing.T) {
 	const amplitude, omega = 0.1, 2 * math.Pi
@@ -290,7 +310,8 @@ func TestKinds(t *testing.T) {
 		{"pauses", pause, []Kind{Slow}},
 		{"stands", along(0.05, 0), []Kind{Stand}},
 		{"strolls", along(0.3, 0), []Kind{Slow}},
-		{"walks", along(1.2, 45), []Kind{Walk, Straight}},
+		{"walks", along(1.2, 25), []Kind{Walk, Straight}},
+		{"goes diagonally", along(1.2, 45), []Kind{Diagonal}},
 		{"runs", along(3, 0), []Kind{Run}},
 		{"steps aside", along(1.2, -90), []Kind{Side}},
 		{"steps back", along(0.6, 170), []Kind{Back}},

@@ -10,8 +10,9 @@ type Kind int
 const (
 	Stand    Kind = iota // slower than 0.1 m/s for 2 s
 	Slow                 // other frames up to 0.5 m/s, and up to 0.3 m/s aside and back
-	Walk                 // up to 1.9 m/s, at most 60° aside
-	Run                  // faster
+	Walk                 // up to 1.9 m/s, at most 30° aside
+	Run                  // faster, at most 60° aside
+	Diagonal             // up to 1.9 m/s, 30 to 60° aside
 	Side                 // 60 to 120° aside
 	Back                 // more than 120°
 	Bend                 // walks at 1 to 1.6 m/s that turn by 35 to 60° per second
@@ -21,7 +22,7 @@ const (
 )
 
 func (k Kind) String() string {
-	return [numKinds]string{"stand", "slow", "walk", "run", "side", "back", "bend", "straight", "stop"}[k]
+	return [numKinds]string{"stand", "slow", "walk", "run", "diagonal", "side", "back", "bend", "straight", "stop"}[k]
 }
 
 // kinds is a set of kinds.
@@ -49,6 +50,8 @@ func (b *body) sort() {
 			kind = Side
 		case speed >= 1.9:
 			kind = Run
+		case speed >= 0.5 && away > 30:
+			kind = Diagonal
 		case speed >= 0.5:
 			kind = Walk
 		}

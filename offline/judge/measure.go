@@ -52,9 +52,9 @@ type measure struct {
 const fewest = 2 * Rate
 
 var (
-	moving = []Kind{Walk, Run, Side, Back, Bend}
+	moving = []Kind{Walk, Run, Diagonal, Side, Back, Bend}
 	ahead  = []Kind{Walk, Run}
-	all    = []Kind{Stand, Slow, Walk, Run, Side, Back}
+	all    = []Kind{Stand, Slow, Walk, Run, Diagonal, Side, Back}
 )
 
 // measures returns the table.
@@ -64,7 +64,7 @@ func measures() []measure {
 		{"planted toe, median", "cm/s", append([]Kind{Stand, Slow}, moving...), feedToe, median, frames, true, 0.5},
 		{"planted toe, 90th percentile", "cm/s", moving, feedToe, p90, frames, true, 0.5},
 		{"planted toe over 10 cm/s", "share", append([]Kind{Stand, Slow}, moving...), feedToe, over10, frames, true, 0.002},
-		{"both feet over 3 cm up", "share", []Kind{Walk, Side, Back}, feedFlight, mean, frames, true, 0.01},
+		{"both feet over 3 cm up", "share", []Kind{Walk, Diagonal, Side, Back}, feedFlight, mean, frames, true, 0.01},
 		{"both feet over 3 cm up", "share", []Kind{Run}, feedFlight, mean, frames, false, 0},
 		{"jerk, median", "m/s³", all, feedJerk, median, frames, false, 0},
 		{"jerk, 99th percentile", "m/s³", all, feedJerk, p99, frames, false, 0},
@@ -76,7 +76,7 @@ func measures() []measure {
 	m = append(m, []measure{
 		{"knee bend, mean", "°", append(all, Bend), feedKnee, mean, frames, false, 0},
 		{"knees straighter than 2°", "share", []Kind{Stand, Walk, Run, Stop}, feedStraight, mean, frames, true, 0.002},
-		{"elbow bend, mean", "°", []Kind{Stand, Walk, Run, Bend}, feedElbow, mean, frames, false, 0},
+		{"elbow bend, mean", "°", []Kind{Stand, Walk, Run, Diagonal, Bend}, feedElbow, mean, frames, false, 0},
 		{"arm swing", "cm", ahead, feedSwing, mean, windows, false, 0},
 		{"arms opposed to legs", "correlation", ahead, feedOpposed, mean, 1, false, 0},
 		{"bounce of the hips", "cm", ahead, feedBounce, mean, windows, false, 0},
@@ -86,10 +86,11 @@ func measures() []measure {
 		{"tilt of the trunk", "° SD", ahead, feedTilt, mean, windows, false, 0},
 		{"twist of the shoulders", "° SD", ahead, feedTwist, mean, windows, false, 0},
 		{"hand within 14 cm of the spine", "share", []Kind{Stand, Walk, Run}, feedTorso, mean, frames, true, 0.002},
-		{"knees cross", "share", ahead, feedCross, mean, frames, true, 0.002},
+		{"knees cross", "share", []Kind{Walk, Run, Diagonal, Side, Back}, feedCross, mean, frames, true, 0.002},
+		{"feet within 6 cm", "share", []Kind{Slow, Walk, Run, Diagonal, Side, Back}, feedFeet, mean, frames, true, 0.002},
 		{"toe over 2 cm under the floor", "share", []Kind{Stand, Walk, Run}, feedSunk, mean, frames, true, 0.01},
 		{"left and right knee differ", "°", []Kind{Stand, Walk, Run}, feedKneeSide, mean, 1, true, 0.5},
-		{"left and right step differ", "s", ahead, feedStepSide, mean, 1, true, 0.005},
+		{"left and right step differ", "s", []Kind{Walk, Run, Diagonal}, feedStepSide, mean, 1, true, 0.005},
 		{"life of who stands", "cm", []Kind{Stand}, feedLife, median, windows, false, 0},
 		{"stride to stride, at one phase", "cm", ahead, feedStride, mean, strides, false, 0},
 		{"stride time, variation", "share", ahead, feedTimes, rootMean, strides, false, 0},
@@ -99,14 +100,14 @@ func measures() []measure {
 		{"largest knee bend in them", "°", []Kind{Stop}, feedDeepest, median, events, false, 0},
 	}...)
 	for r, from := range stepSpeeds {
-		k, name := Walk, fmt.Sprintf("steps at %g m/s and more", from)
+		of, name := []Kind{Walk, Diagonal}, fmt.Sprintf("steps at %g m/s and more", from)
 		if from >= 1.9 {
-			k = Run
+			of = []Kind{Run}
 		}
 		if r+1 < len(stepSpeeds) {
 			name = fmt.Sprintf("steps at %g to %g m/s", from, stepSpeeds[r+1])
 		}
-		m = append(m, measure{name, "1/s", []Kind{k}, feedSteps + feed(r), rate, strides, false, 0})
+		m = append(m, measure{name, "1/s", of, feedSteps + feed(r), rate, strides, false, 0})
 	}
 	return m
 }

@@ -35,6 +35,7 @@ const (
 	feedTwist    // of the shoulders against the hips
 	feedTorso    // 1 if a hand is within 14 cm of the spine, per frame
 	feedCross    // 1 if the knees cross, per frame
+	feedFeet     // 1 if the feet are within 6 cm, per frame
 	feedSunk     // 1 if a toe is over 2 cm below its standing height, per frame
 	feedLife     // mean distance of joints from their mean over a second, cm, per second
 	feedKneeSide // difference of the knees' mean bend, degrees, per motion
@@ -105,6 +106,7 @@ const (
 	straightKnee = 2    // degrees
 	inTorso      = 0.14 // m
 	sunk         = 0.02 // m
+	feetTouch    = 0.06 // m
 )
 
 func one(yes bool) float64 {
@@ -133,6 +135,7 @@ func (s *series) frame(b *body, f int, k Kind) {
 	s.add(k, feedTorso, one(inside))
 	s.add(k, feedSunk, one(under))
 	s.add(k, feedCross, one(b.local(knee[0], f).X < b.local(knee[1], f).X))
+	s.add(k, feedFeet, one(b.feetApart(f) < feetTouch))
 	if f < 3 || f+4 >= b.n || k > Back {
 		return
 	}
@@ -225,7 +228,7 @@ func (s *series) gait(b *body) {
 		if frames > longestStep {
 			continue
 		}
-		for _, k := range []Kind{Walk, Run} {
+		for _, k := range []Kind{Walk, Run, Diagonal} {
 			for r := len(stepSpeeds) - 1; r >= 0 && b.kinds[mid].has(k); r-- {
 				if b.speed[mid] >= stepSpeeds[r] {
 					s.add(k, feedSteps+feed(r), frames/Rate)
@@ -300,7 +303,7 @@ func (s *series) sides(b *body) {
 		}
 	}
 	steps := b.steps
-	for _, k := range []Kind{Walk, Run} {
+	for _, k := range []Kind{Walk, Run, Diagonal} {
 		var times [2][]float64
 		for i := 1; i < len(steps); i++ {
 			mid, frames := int((steps[i].at+steps[i-1].at)/2), steps[i].at-steps[i-1].at

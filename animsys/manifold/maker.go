@@ -25,6 +25,7 @@ type maker struct {
 	editJob  Edit
 	weight   []float32
 	moved    []float32 // (batch, window, feature.MotionLen) motion of bodies that sway about their curves
+	fidgets  fidgets
 	restyler *restyler // once someone has a style
 	order    *order    // of the present run
 	before   func(worker, k int)
@@ -46,7 +47,7 @@ func (n *Networks) newMaker(s *Stream) (*maker, error) {
 	if err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
-	k := &maker{s: s, walker: w, editor: e}
+	k := &maker{s: s, walker: w, editor: e, fidgets: newFidgets(m)}
 	frames, cols, contacts := o.Batch*s.window, m.Layout.Columns(), len(m.Layout.Contacts)
 	k.walk = Walk{Length: s.window, Body: make([]float32, frames*feature.MotionLen), Gaits: make([]Gait, o.Batch), Phase: make([]float32, o.Batch), First: make([]int, o.Batch), Stride: make([]float32, o.Batch), sway: make([]sway, frames),
 		Rows: make([]float32, frames*cols), Contacts: make([]float32, frames*contacts), Phases: make([]float32, frames)}
@@ -77,8 +78,14 @@ func (n *Networks) newMaker(s *Stream) (*maker, error) {
 	k.swing = func(_, i int) { k.join(k.order, i) }
 	k.ground = func(worker, i int) {
 		rows, stand := s.window*cols, s.window*contacts
-		w.sidestep(k.walk.Rows[i*rows:][:rows], k.walk.Body[i*s.window*feature.MotionLen:], worker)
+		body := k.walk.Body[i*s.window*feature.MotionLen:][:s.window*feature.MotionLen]
+		w.sidestep(k.walk.Rows[i*rows:][:rows], body, worker)
 		w.level(k.walk.Rows[i*rows:][:rows], k.walk.Contacts[i*stand:][:stand])
+		rest := w.line[worker][0][:s.window]
+		for f := range rest {
+			rest[f] = stays(body[f*feature.MotionLen:])
+		}
+		k.fidgets.run(m.Layout, k.walk.Rows[i*rows:][:rows], rest, k.walk.Gaits[i].Person, k.walk.First[i])
 	}
 	k.after = func(_, i int) { k.finish(k.order, i) }
 	return k, nil

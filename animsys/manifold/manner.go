@@ -24,6 +24,8 @@ const (
 	channelOwn    = 1 << 17
 	channelWeight = 1 << 18 // and the next
 	channelVaried = 1 << 19 // and the next four
+	channelFidget = 1 << 20 // and the next 27
+	channelBody   = 1 << 21 // and the next three
 )
 
 // drawn returns a random number with about the standard normal distribution.

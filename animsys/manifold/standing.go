@@ -60,14 +60,16 @@ func (l *Locomotion) stand(rows, body []float32, of []sway, person uint32) {
 		}
 	}
 	aside, ahead := wanders{person: person, channel: channelWeight, period: weightPeriod}, wanders{person: person, channel: channelWeight + 1, period: weightPeriod}
+	var balance [2]stir
+	stirs(balance[:], person, channelBody)
 	for f := range of {
-		on := float32(math.Min(math.Max(convolved(stands, sinkKernel, f), 0), 1))
+		on := standing(stands, f)
 		var mean m3.Vec3
 		for c := range moved {
 			mean = mean.Add(moved[c].smooth(f).Scale(1 / float32(n)))
 		}
 		if person != 0 {
-			mean = mean.Add(m3.V(weightAside*aside.at(f), 0, weightAhead*ahead.at(f)).Scale(on))
+			mean = mean.Add(m3.V(weightAside*aside.at(f)+balance[0].at(f, fidgetBody), 0, weightAhead*ahead.at(f)+balance[1].at(f, fidgetBody)).Scale(on))
 		}
 		of[f].x, of[f].z = of[f].x+mean.X, of[f].z+mean.Z
 		row := rows[f*cols:][:cols]
@@ -110,4 +112,12 @@ func (l offsets) smooth(f int) m3.Vec3 {
 func still(body []float32) bool {
 	return math.Hypot(float64(body[feature.MotionX]), float64(body[feature.MotionZ])) < idleSpeed &&
 		math.Abs(float64(body[feature.MotionYaw])) < idleTurn
+}
+
+// stays is 1 for a body that is still, else 0.
+func stays(body []float32) float64 {
+	if still(body) {
+		return 1
+	}
+	return 0
 }

@@ -34,6 +34,8 @@ type Locomotion struct {
 	knees                       []int // joints
 	toes                        int   // number of contacts that are toes
 	variety                     variety
+	fidgets                     fidgets
+	stands                      []float64
 }
 
 // LocomotionOptions are the options of NewLocomotion.
@@ -76,7 +78,7 @@ func (n *Networks) NewLocomotion(o LocomotionOptions) (*Locomotion, error) {
 			toes++
 		}
 	}
-	return &Locomotion{Model: m, Walker: w, Editor: e, knees: knees, toes: toes, variety: newVariety(m),
+	return &Locomotion{Model: m, Walker: w, Editor: e, knees: knees, toes: toes, variety: newVariety(m), fidgets: newFidgets(m), stands: make([]float64, length),
 		body: make([]float32, size*feature.MotionLen), moved: make([]float32, size*feature.MotionLen), sway: make([]sway, size), rows: make([]float32, size*m.Layout.Columns()),
 		want: make([]float32, size*m.Layout.Columns()), weight: make([]float32, size*m.Layout.Columns()),
 		contacts: make([]float32, size*len(m.Layout.Contacts))}, nil
@@ -155,6 +157,11 @@ func (l *Locomotion) Make(courses []Trajectory, gaits []Gait, iterations int, no
 		l.Walker.sidestep(walk.Rows[b*length*cols:][:length*cols], walk.Body[at:], 0)
 		l.stand(walk.Rows[b*length*cols:][:length*cols], walk.Body[at:], of, person)
 		l.variety.run(l.Model, walk.Rows[b*length*cols:][:length*cols], walk.Body[at:], person)
+		rest := l.stands[:length]
+		for f := range rest {
+			rest[f] = stays(walk.Body[at+f*feature.MotionLen:])
+		}
+		l.fidgets.run(l.Model.Layout, walk.Rows[b*length*cols:][:length*cols], rest, person, 0)
 		addSway(moved[at:], walk.Body[at:], of)
 		if iterations > 0 {
 			l.Walker.plantRunners(walk.Rows[b*length*cols:][:length*cols], want[b*length*cols:][:length*cols], weight[b*length*cols:][:length*cols],

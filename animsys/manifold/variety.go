@@ -36,15 +36,17 @@ type variety struct {
 }
 
 func newVariety(m *Model) (v variety) {
-	below := func(of string) (joints []int) {
-		for j, name := range m.Layout.Joints {
-			if name == of || m.isAncestor(of, name) {
-				joints = append(joints, j)
-			}
+	return variety{m.below("Spine"), [2][]int{m.below("LeftArm"), m.below("RightArm")}}
+}
+
+// below returns the joints from one on.
+func (m *Model) below(of string) (joints []int) {
+	for j, name := range m.Layout.Joints {
+		if name == of || m.isAncestor(of, name) {
+			joints = append(joints, j)
 		}
-		return joints
 	}
-	return variety{below("Spine"), [2][]int{below("LeftArm"), below("RightArm")}}
+	return joints
 }
 
 // run turns trunk and arms of a person in rows, (frames, columns) raw, whose body's motion along the curve is body,
@@ -61,12 +63,10 @@ func (v *variety) run(m *Model, rows, body []float32, person uint32) {
 	cols := l.Columns()
 	stands := make([]float64, len(rows)/cols)
 	for f := range stands {
-		if still(body[f*feature.MotionLen:]) {
-			stands[f] = 1
-		}
+		stands[f] = stays(body[f*feature.MotionLen:])
 	}
 	for f := range stands {
-		moves := float32(1 - math.Min(math.Max(convolved(stands, sinkKernel, f), 0), 1))
+		moves := 1 - standing(stands, f)
 		row := rows[f*cols:][:cols]
 		var turn [len(variedTrunk)]float32
 		for i := range turn {

@@ -11,6 +11,7 @@ import (
 	"mannequin/animsys/manifold"
 	"mannequin/ecs"
 	"mannequin/engine/m3"
+	"mannequin/internal/testing/must"
 	"mannequin/internal/testing/race"
 	"mannequin/models/human"
 	humanfootstep "mannequin/models/human-footstep"
@@ -136,6 +137,40 @@ func TestPeopleGoAlongCurves(t *testing.T) {
 		all = append(all, s.person(i))
 	}
 	s.goAlong(all, 600)
+}
+
+// The feet of people who go aside do not pass through each other.
+func TestPeopleGoAside(t *testing.T) {
+	s := newStreet(t, 2, 2, manifold.StreamOptions{})
+	var all []arche.Entity
+	for i, facing := range []float32{math.Pi / 2, -math.Pi / 2} {
+		e := s.person(i)
+		c := s.curves.Get(e)
+		c.Path, c.Speed, c.Facing = must.Get(control.Circle(20+2*float32(i)))(t), 0.8+0.4*float32(i), facing
+		all = append(all, e)
+		at, _ := c.Path.At(c.Start)
+		must.Do(t, s.people.Place(e, at, 0))
+	}
+	s.step(240)
+	near := 0
+	for range 600 {
+		s.step(1)
+		for _, e := range all {
+			bones := s.bones(e)
+			at := func(name string) m3.Vec3 { return bones[s.people.Skel.Index(name)].Pos }
+			apart := float32(1)
+			for u := float32(0); u <= 1; u += 0.125 {
+				p := at("LeftFoot").Lerp(at("LeftToeBase"), u)
+				apart = min(apart, p.Dist(p.OnSegment(at("RightFoot"), at("RightToeBase"))))
+			}
+			if apart < 0.06 {
+				near++
+			}
+		}
+	}
+	if near > 0 {
+		t.Errorf("feet are within 6 cm in %d of 1200 frames", near)
+	}
 }
 
 // They do so in the shipped styles, too.

@@ -43,7 +43,9 @@ func TestFidgets(t *testing.T) {
 			}
 		}
 		for _, b := range m.Bones() {
-			long := func(rows []float32, f int) float32 { return vec(rows[f*cols:], 3*b.From).Dist(vec(rows[f*cols:], 3*b.To)) }
+			long := func(rows []float32, f int) float32 {
+				return vec(rows[f*cols:], 3*b.From).Dist(vec(rows[f*cols:], 3*b.To))
+			}
 			if d := m3.Abs(long(one, f) - long(still, 0)); d > 2*breathRise {
 				t.Fatalf("frame %d: a bone changes by %g m", f, d)
 			}

@@ -21,13 +21,12 @@ done
 # The recordings' runs end at 3.9 m/s. A sprint is the fastest of them at 1.3 times their rate: up to 5 m/s, with 4.4 steps a second.
 "$mannequin" import "$data/human-o3de/bvh/Acceleration1.bvh" --frame-rate 78 --retarget --fps 60 --out "$in/Sprint.bvh" --force
 
-# What stands on boxes, is pushed, or leaves the stage is not learned. Of a roll, its end is not: a player waits for no more. Of who talks in a
-# seat there is a second: the hands of who sits are mostly on the thighs.
+# What stands on boxes, is pushed, or leaves the stage is not learned. Of a roll, its end is not: a player waits for no more.
 cat >"$work/labels.toml" <<'END'
 [clips]
 "Jumps1" = "auto 7.6-18.8"
 "Roll_RM" = "roll 0-1.2"
-"Sitting_Talking_Loop" = "sit 0-1"
+"Sitting_Talking_Loop" = "sit"
 "JumpsFreeRoam1" = "auto 0-20.9, 23.4-38.3, 40-48.6, 59-79.8"
 "Sprint" = "auto 0-12.3, 34.5-38"
 "h21_jump" = "auto 0-7.5"

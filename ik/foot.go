@@ -64,9 +64,9 @@ const (
 	// A foot comes down to support the body if it is lower than supportHeight, m, and slower than supportSpeed over the ground, m/s: a quick
 	// one would stop dead in its swing.
 	supportHeight, supportSpeed = 0.06, 1.5
-	// heelShare is the share of what a leg lacks that its foot turns up for; the body sinks for the rest. The foot is behind its hip from
-	// heelBehind of the leg's length on. It turns with heelHalflife, s.
-	heelShare, heelBehind, heelHalflife = 0.7, 0.3, 0.045
+	// A leg that lacks more than heelReach of what it uses freely turns its foot up for heelShare of that; the body sinks for the rest. More, or
+	// sooner, jerks. The foot is behind its hip from heelBehind of the leg's length on. It turns with heelHalflife, s.
+	heelReach, heelShare, heelBehind, heelHalflife = 1.01, 0.7, 0.3, 0.045
 	// bendFullSine is the sine of the knee's angle above which its plane is taken over at once.
 	bendFullSine = 0.5
 	// maxLandingDecel is how hard a foot brakes before the ground, m/s². Recorded dogs brake no

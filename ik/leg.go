@@ -114,9 +114,10 @@ func (s *Legged) raiseHeel(p *legPlan, foot *Foot, hip m3.Vec3, length float32) 
 	axis := m3.Up.Cross(ahead)
 	to, beside := hip.Sub(p.tip), hip.Sub(p.tip).Dot(axis)
 	to = to.Sub(axis.Scale(beside))
-	most := m3.Sqrt(max(p.reach*p.reach*length*length-beside*beside, 0))
+	reach := heelReach * p.reach * length
+	most := m3.Sqrt(max(reach*reach-beside*beside, 0))
 	var goal float32
-	if p.load > 0 && hip.Sub(p.tip.Add(p.sole)).Len() > p.reach*length {
+	if p.load > 0 && hip.Sub(p.tip.Add(p.sole)).Len() > reach {
 		// The triangle of hip, tip and ankle says by which angle the ankle is within reach.
 		r, d := p.sole.Len(), to.Len()
 		angle := func(cosine float32) float32 { return m3.Acos(m3.Clamp(cosine, -1, 1)) }

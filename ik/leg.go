@@ -110,24 +110,29 @@ func (s *Legged) planLeg(m []m3.Xform, l Leg, foot *Foot, step *Step, pace float
 // raiseHeel turns a standing foot up about its tip if it is behind its hip and farther away than the leg reaches, as feet do that push
 // off. hip is where it is if the body does not sink.
 func (s *Legged) raiseHeel(p *legPlan, foot *Foot, hip m3.Vec3, length float32) {
+	const level = 1e-4 // rad, and rad/s
+	reach := heelReach * p.reach * length
+	far := p.load > 0 && hip.Sub(p.ankle).Len() > reach
+	if !far && m3.Abs(foot.heel.x) < level && m3.Abs(foot.heel.v) < level {
+		foot.heel = spring{}
+		return
+	}
 	ahead := p.sole.Flat().Neg().Normalize(m3.Vec3{}) // as the foot points
 	axis := m3.Up.Cross(ahead)
-	to, beside := hip.Sub(p.tip), hip.Sub(p.tip).Dot(axis)
-	to = to.Sub(axis.Scale(beside))
-	reach := heelReach * p.reach * length
-	most := m3.Sqrt(max(reach*reach-beside*beside, 0))
 	var goal float32
-	if p.load > 0 && hip.Sub(p.tip.Add(p.sole)).Len() > reach {
-		// The triangle of hip, tip and ankle says by which angle the ankle is within reach.
+	if far {
+		// The triangle of hip, tip and ankle, seen from the side, says by which angle the ankle is within reach.
+		to, beside := hip.Sub(p.tip), hip.Sub(p.tip).Dot(axis)
+		to = to.Sub(axis.Scale(beside))
+		most := m3.Sqrt(max(reach*reach-beside*beside, 0))
 		r, d := p.sole.Len(), to.Len()
 		angle := func(cosine float32) float32 { return m3.Acos(m3.Clamp(cosine, -1, 1)) }
 		short := angle(p.sole.Dot(to)/max(r*d, tiny)) - angle((r*r+d*d-most*most)/max(2*r*d, tiny))
 		goal = min(heelShare*max(short, 0), s.Lock.Heel) * p.load * ease(to.Dot(ahead)/(heelBehind*length))
 	}
 	foot.heel.x, foot.heel.v = m3.Spring(foot.heel.x, foot.heel.v, goal, heelHalflife, s.DT)
-	if turn := m3.AxisAngle(axis, max(foot.heel.x, 0)); foot.heel.x > 1e-4 {
-		p.ankle, p.foot = p.tip.Add(turn.Rotate(p.sole)), turn.Mul(p.foot)
-	}
+	turn := m3.AxisAngle(axis, max(foot.heel.x, 0))
+	p.ankle, p.foot = p.tip.Add(turn.Rotate(p.sole)), turn.Mul(p.foot)
 }
 
 // bendOf returns the unit normal of the plane in which a leg of m bends, in the hip's frame. Nearly straight legs of

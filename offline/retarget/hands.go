@@ -15,7 +15,7 @@ const lowHand, highHand = 0.12, 0.3
 // proportions, which are not pulled to their places, would hover over it or go through it. The arms stretch, and the trunk follows a little;
 // legs stay.
 func (w *work) handsDown(p *netruntime.Pool) error {
-	n, k := w.target.Len(), len(w.joints)
+	k := len(w.joints)
 	var hands []int // of joints
 	for _, name := range []string{"LeftHand", "RightHand"} {
 		if i := slices.Index(w.joints, w.target.Index(name)); i >= 0 {
@@ -40,14 +40,7 @@ func (w *work) handsDown(p *netruntime.Pool) error {
 	if err := job.Validate(); err != nil {
 		return err
 	}
-	type scratch struct {
-		fk   []m3.Xform
-		body *ik.FullBodyScratch
-	}
-	mem := make([]scratch, p.Workers())
-	for i := range mem {
-		mem[i] = scratch{make([]m3.Xform, n), job.NewScratch()}
-	}
+	mem := newRoom(&job, p.Workers())
 	p.Run(w.out.Frames, func(worker, f int) {
 		s, goals := mem[worker], w.goals[f*k:(f+1)*k]
 		leans := func(i int) float32 {

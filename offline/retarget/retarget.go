@@ -296,7 +296,7 @@ func (w *work) copyAngles(p *netruntime.Pool) {
 
 // reach moves the joints toward their goals, by pull.
 func (w *work) reach(p *netruntime.Pool, pull []float32) error {
-	n, k := w.target.Len(), len(w.joints)
+	k := len(w.joints)
 	job := ik.DefaultFullBody()
 	job.Tree, job.Joints = w.tree, w.joints
 	job.Iterations, job.Damping = w.job.Iterations, w.job.Damping
@@ -317,14 +317,7 @@ func (w *work) reach(p *netruntime.Pool, pull []float32) error {
 	if err := job.Validate(); err != nil {
 		return err
 	}
-	type scratch struct {
-		fk   []m3.Xform
-		body *ik.FullBodyScratch
-	}
-	mem := make([]scratch, p.Workers())
-	for i := range mem {
-		mem[i] = scratch{make([]m3.Xform, n), job.NewScratch()}
-	}
+	mem := newRoom(&job, p.Workers())
 	p.Run(w.out.Frames, func(worker, f int) {
 		s := mem[worker]
 		w.out.Model(s.fk, f)
@@ -343,6 +336,19 @@ func (w *work) reach(p *netruntime.Pool, pull []float32) error {
 		job.Run(s.body, f, f+1)
 	})
 	return nil
+}
+
+// room is memory for a worker.
+type room struct {
+	fk   []m3.Xform // (joints)
+	body *ik.FullBodyScratch
+}
+
+func newRoom(job *ik.FullBody, workers int) (out []room) {
+	for range workers {
+		out = append(out, room{make([]m3.Xform, job.Tree.Len()), job.NewScratch()})
+	}
+	return out
 }
 
 // trunkLine returns the direction from the legs to the highest joint of the trunk in a frame's goals; zero without.

@@ -205,7 +205,7 @@ func TestLearnedShader(t *testing.T) {
 				if !(root < 1e-5 && apart < 1e-4 && number < 5e-4) || apart == 0 {
 					t.Error("that is too far")
 				}
-				if seen[0] < 100 || seen[1] < 100 || seen[2] < 30 || seen[3] > 2 || of.name == "hero" && (seen[4] < 30 || seen[5] < 30) {
+				if seen[0] < 100 || seen[1] < 100 || seen[2] < 30 || seen[3] > 2 || of.name == "hero" && (seen[4] < 30 || seen[5] < n*ticks/100) {
 					t.Error("too little happens, or too much differs")
 				}
 			})

@@ -109,7 +109,7 @@ func TestMotionPlaced(t *testing.T) {
 			}
 			for tick := range hips[0] {
 				if d := hips[0][tick].Flat().Dist(hips[1][tick].Flat()); d > 0.12 {
-					t.Fatalf("%s, then handed over: after %d ticks the hips are %.2f m from those of an agent that was not handed over", what, tick+1, d)
+					t.Fatalf("%s: %d ticks after a handover the hips are %.2f m away from the hips of an agent without a handover", what, tick+1, d)
 				}
 			}
 		}

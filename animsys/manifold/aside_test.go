@@ -13,8 +13,8 @@ import (
 	humanlocomotion "mannequin/models/human-locomotion"
 )
 
-// People who go aside close one foot to the other: their feet do not pass through each other, as those of
-// no recorded person do, and they step as often as recorded ones.
+// The feet of people who go sideways do not pass through each other, and these people take as many steps a second
+// as recorded people.
 func TestSidesteps(t *testing.T) {
 	race.Single(t)
 	m := must.Get(NewModel(must.Get(human.Open())(t)))(t)
@@ -69,7 +69,7 @@ func TestSidesteps(t *testing.T) {
 	}
 }
 
-// Who goes ahead, back or diagonally is left alone, bit by bit.
+// The correction changes no bit of motions that go forward, backward or diagonally.
 func TestAsideAlone(t *testing.T) {
 	for _, c := range []struct {
 		x, z float32

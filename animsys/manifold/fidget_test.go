@@ -8,7 +8,8 @@ import (
 	"mannequin/engine/m3"
 )
 
-// People who stand stir by some millimetres, each in their own way; who walks, and nobody, is left alone. The
+// The hands of standing people move by some millimetres, differently for each person. Walking people, and a motion
+// without a person, do not change. The
 // motion depends on the person and the frame alone, so that windows that overlap agree.
 func TestFidgets(t *testing.T) {
 	m := made(t, 24, 9)
@@ -25,7 +26,7 @@ func TestFidgets(t *testing.T) {
 	}
 	still := run(0, 0, frames, 1)
 	if !slices.Equal(still[:cols], still[cols:2*cols]) || !slices.Equal(run(1, 0, frames, 0), still) {
-		t.Error("nobody stirs, or who walks")
+		t.Error("a motion without a person changes, or a walking person does")
 	}
 	one, other := run(1, 0, frames, 1), run(2, 0, frames, 1)
 	if !slices.Equal(run(1, 100, 200, 1), one[100*cols:300*cols]) {

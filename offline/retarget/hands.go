@@ -22,6 +22,16 @@ func (w *work) handsDown(p *netruntime.Pool) error {
 			hands = append(hands, i)
 		}
 	}
+	low := func(f int) bool {
+		return slices.ContainsFunc(hands, func(i int) bool { return w.goals[f*k+i].Y < highHand })
+	}
+	first := 0
+	for first < w.out.Frames && !low(first) {
+		first++
+	}
+	if first == w.out.Frames {
+		return nil
+	}
 	job := ik.DefaultFullBody()
 	job.Tree, job.Joints, job.Pos, job.Rot = w.tree, w.joints, w.out.Pos, w.out.Rot
 	job.Targets = make([]m3.Vec3, len(w.goals))
@@ -47,7 +57,7 @@ func (w *work) handsDown(p *netruntime.Pool) error {
 			u := m3.Clamp((highHand-goals[i].Y)/(highHand-lowHand), 0, 1)
 			return u * u * (3 - 2*u)
 		}
-		if !slices.ContainsFunc(hands, func(i int) bool { return leans(i) > 0 }) {
+		if !low(f) {
 			return
 		}
 		w.out.Model(s.fk, f)

@@ -139,7 +139,10 @@ func (r *Retargeter) Run() (*skel.Clip, *Report, error) {
 	w.copyAngles(p)
 	copied := w.errors()
 	pull := w.pulls(copied)
-	if err := cmp.Or(w.reach(p, pull), w.handsDown(p)); err != nil {
+	if err := w.reach(p, pull); err != nil {
+		return nil, nil, fmt.Errorf("retarget: %w", err)
+	}
+	if err := w.handsDown(p); err != nil {
 		return nil, nil, fmt.Errorf("retarget: %w", err)
 	}
 	w.smoothSigns()

@@ -63,7 +63,7 @@ type alarm struct {
 	at time.Time // when it rings
 }
 
-var alarms []*alarm // that nobody uses
+var alarms []*alarm // the free ones
 
 // newAlarm returns an alarm that rings by a time.
 func newAlarm(by time.Time) *alarm {

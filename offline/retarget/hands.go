@@ -53,10 +53,6 @@ func (w *work) handsDown(p *netruntime.Pool) error {
 	mem := newRoom(&job, p.Workers())
 	p.Run(w.out.Frames, func(worker, f int) {
 		s, goals := mem[worker], w.goals[f*k:(f+1)*k]
-		leans := func(i int) float32 {
-			u := m3.Clamp((highHand-goals[i].Y)/(highHand-lowHand), 0, 1)
-			return u * u * (3 - 2*u)
-		}
 		if !low(f) {
 			return
 		}
@@ -64,7 +60,7 @@ func (w *work) handsDown(p *netruntime.Pool) error {
 		for i, j := range w.joints {
 			at := s.fk[j].Pos
 			if slices.Contains(hands, i) {
-				at.Y += leans(i) * (goals[i].Y - at.Y)
+				at.Y += m3.SmoothStep(highHand, lowHand, goals[i].Y) * (goals[i].Y - at.Y)
 			}
 			job.Targets[f*k+i] = at
 		}

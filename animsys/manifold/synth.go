@@ -156,11 +156,11 @@ func (l *Locomotion) Make(courses []Trajectory, gaits []Gait, iterations int, no
 		}
 		l.Walker.sidestep(walk.Rows[b*length*cols:][:length*cols], walk.Body[at:], 0)
 		l.stand(walk.Rows[b*length*cols:][:length*cols], walk.Body[at:], of, person)
-		l.variety.run(l.Model, walk.Rows[b*length*cols:][:length*cols], walk.Body[at:], person)
 		rest := l.stands[:length]
 		for f := range rest {
 			rest[f] = stays(walk.Body[at+f*feature.MotionLen:])
 		}
+		l.variety.run(l.Model.Layout, walk.Rows[b*length*cols:][:length*cols], rest, person)
 		l.fidgets.run(l.Model.Layout, walk.Rows[b*length*cols:][:length*cols], rest, person, 0)
 		addSway(moved[at:], walk.Body[at:], of)
 		if iterations > 0 {

@@ -49,9 +49,9 @@ func (m *Model) below(of string) (joints []int) {
 	return joints
 }
 
-// run turns trunk and arms of a person in rows, (frames, columns) raw, whose body's motion along the curve is body,
-// (frames, feature.MotionLen). Nobody stays.
-func (v *variety) run(m *Model, rows, body []float32, person uint32) {
+// run turns trunk and arms of a person in rows, (frames, columns) raw. stands, (frames), is 1 where it stands, else 0. Person 0 is
+// left as it is.
+func (v *variety) run(l *feature.Motion, rows []float32, stands []float64, person uint32) {
 	if person == 0 || len(v.trunk) == 0 {
 		return
 	}
@@ -59,12 +59,7 @@ func (v *variety) run(m *Model, rows, body []float32, person uint32) {
 	for i := range w {
 		w[i] = wanders{person: person, channel: channelVaried + i, period: varyPeriod}
 	}
-	l := m.Layout
 	cols := l.Columns()
-	stands := make([]float64, len(rows)/cols)
-	for f := range stands {
-		stands[f] = stays(body[f*feature.MotionLen:])
-	}
 	for f := range stands {
 		moves := 1 - standing(stands, f)
 		row := rows[f*cols:][:cols]

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"mannequin/animsys/feature"
 	"mannequin/engine/m3"
 	"mannequin/internal/testing/must"
 	"mannequin/models/human"
@@ -41,16 +40,13 @@ func TestVariety(t *testing.T) {
 	}
 	head := map[uint32]m3.Vec3{}
 	for _, person := range []uint32{0, 1, 2} {
-		rows, body := slices.Repeat(rest, frames), make([]float32, frames*feature.MotionLen)
-		v.run(m, rows, body, person)
+		rows := slices.Repeat(rest, frames)
+		v.run(l, rows, slices.Repeat([]float64{1}, frames), person)
 		if !slices.Equal(rows[:cols], rows[300*cols:][:cols]) {
 			t.Errorf("person %d moves though it stands", person)
 		}
-		for f := range frames {
-			body[f*feature.MotionLen+feature.MotionZ] = 1.2
-		}
 		rows = slices.Repeat(rest, frames)
-		v.run(m, rows, body, person)
+		v.run(l, rows, make([]float64, frames), person)
 		var mean m3.Vec3
 		var varies, most float64
 		for f := range frames {
